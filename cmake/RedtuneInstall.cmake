@@ -1,0 +1,1 @@
+# cmake --install: programs, the libraries they need, and the data.
