@@ -1,0 +1,49 @@
+// The config store: the best schedule per (operator, device, determinism) as JSON files that a deployed program can
+// load. One file per device and operator family: DIR/<device>/<op>.json.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "codegen/program.h"
+#include "logs/log.h"
+#include "space/schedule.h"
+#include "space/task.h"
+
+namespace redtune {
+
+inline constexpr int kConfigVersion = 1;
+
+/// The best schedule of one task with its evidence.
+struct Config {
+  Operator op;
+  Determinism determinism = Determinism::kNotGuaranteed;  // class that the schedule gives
+  std::string device, driver, target;
+  Schedule schedule;
+  Schedule default_schedule;
+  double seconds = 0, low_seconds = 0, high_seconds = 0;  // median and 95 % interval
+  double default_seconds = 0;
+  std::vector<KernelLaunch> launches;  // grid, block, shared bytes, argument order
+  std::vector<BufferSpec> buffers;
+  std::string program_hash, log_hash;  // of the text and of the log lines behind it
+  std::string time, version;
+};
+
+class ConfigStore {
+ public:
+  explicit ConfigStore(std::string directory) : directory_(std::move(directory)) {}
+
+  /// Merges: replaces an entry of the same key only when the new time is better, or the old program is stale; keeps
+  /// every other entry. Atomic; concurrent writers are serialised by a lock file. Returns the file written.
+  std::string put(const Config& config, bool force = false);
+  /// Exact key: operator key (op, sizes, strides, dtypes, axes, accumulator), determinism asked for, device.
+  std::optional<Config> find(const Operator& op, const std::string& device) const;
+  /// Everything in the store that matches a family ("" = all). Throws UserError naming file and field.
+  std::vector<Config> list(const std::string& family = "") const;
+
+ private:
+  std::string directory_;
+};
+
+}  // namespace redtune

@@ -1,0 +1,50 @@
+// Loop coalescing: any reduction becomes a short sequence of merged parallel (P) and reduced (R) axes.
+//
+// Unit axes are dropped, neighbours of one role whose strides nest are merged, nothing is ever transposed. What
+// remains is folded to three logical axes that the schedules tile (after Panamera, PACT'22, section 3, and widened
+// to any interleaving):
+//
+//   contiguous axis reduced (R, PR, RPR, ...):  p (kept, flat) x ro (outer reduced, flat) x ri (inner reduced)
+//   contiguous axis kept   (RP, PRP, ...):      po (outer kept, flat) x r (reduced, flat) x pi (inner kept)
+//
+// A flat axis that merges several non-adjacent groups recovers its coordinates by div/mod.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "space/operator.h"
+
+namespace redtune {
+
+enum class Role : char { kParallel = 'P', kReduced = 'R' };
+
+/// One group of merged axes: `extent` steps of `stride` input elements; for kept groups also the output stride.
+struct Group {
+  Role role;
+  std::int64_t extent;
+  std::int64_t stride;         // input, in elements
+  std::int64_t output_stride;  // 0 for reduced groups
+  friend bool operator==(const Group&, const Group&) = default;
+};
+
+struct Canonical {
+  std::vector<Group> groups;  // outermost first; alternating roles unless strides do not nest; may be empty (rank 0)
+
+  std::string form() const;   // "R", "PR", "RP", "RPR", "PRP", ...; "" becomes "P" (a copy)
+  std::int64_t parallel_size() const;  // product of kept extents
+  std::int64_t reduced_size() const;   // product of reduced extents
+  /// The innermost group is reduced and walks through memory (its stride is the smallest): row type.
+  bool inner_is_reduced() const;
+  /// Extent of the innermost group (1 when there is none).
+  std::int64_t inner_extent() const;
+  std::string text() const;  // "PR 768,[21128]": brackets around reduced groups
+  friend bool operator==(const Canonical&, const Canonical&) = default;
+};
+
+/// Canonical form of the (first) reduction of `op`. An all-kept operator gets one reduced group of extent 1, so that
+/// every task has both roles or R alone; extents of 0 stay 0.
+Canonical coalesce(const Operator& op);
+
+}  // namespace redtune

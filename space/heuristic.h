@@ -1,0 +1,15 @@
+// Schedule 0 of every task: the default that a good engineer would write for the kind of target. Every result is
+// "x times the default".
+#pragma once
+
+#include "space/schedule.h"
+#include "space/task.h"
+
+namespace redtune {
+
+/// CUDA and other GPUs: the published default heuristic of Panamera/AKG (threads, elements per thread and blocks by
+/// form). CPU devices: one work-item per block, serial accumulation with the widest vectors, a few blocks per core.
+/// Legal for `task` (SearchSpace::why_not says nothing), deterministic when the operator asks for it.
+Schedule default_schedule(const Task& task);
+
+}  // namespace redtune

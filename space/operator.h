@@ -1,0 +1,90 @@
+// An operator: what to compute. A value with a stable key; knows nothing of how.
+//
+// The short form is one reduction over one input:
+//   {"op": "sum", "shape": [256, 56, 56, 256], "axes": [0, 1, 2], "dtype": "f16", "out": "f32"}
+// In memory it is already a list of statements over named tensors, which the general form will fill with more.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "space/dtype.h"
+#include "space/reduction_ops.h"
+#include "support/json.h"
+
+namespace redtune {
+
+enum class Determinism : std::uint8_t { kNotGuaranteed, kRunToRun };
+std::string_view name(Determinism d);  // "not_guaranteed", "run_to_run"
+Determinism parse_determinism(std::string_view word);
+
+/// A dense or strided array. Strides and offset are in elements; strides are filled in row-major when absent.
+struct Tensor {
+  std::string name;
+  std::vector<std::int64_t> shape;
+  std::vector<std::int64_t> strides;
+  std::int64_t offset = 0;
+  DType dtype = DType::kF32;
+
+  std::int64_t elements() const;         // product of the shape, 1 for rank 0
+  std::int64_t storage_elements() const; // smallest flat storage that strides and offset can walk over
+  bool is_row_major() const;
+  friend bool operator==(const Tensor&, const Tensor&) = default;
+};
+
+/// One reduction statement: output[kept axes] = op over `axes` of input. Axes are sorted, unique, non-negative.
+struct ReduceStatement {
+  ReduceOp op = ReduceOp::kSum;
+  std::string input, output;
+  std::vector<int> axes;
+  DType accumulator = DType::kF32;
+  friend bool operator==(const ReduceStatement&, const ReduceStatement&) = default;
+};
+
+/// Flat storage values given in the operator file for a small case; integers exact to 64 bits.
+struct InlineData {
+  std::vector<double> numbers;         // for float dtypes
+  std::vector<std::int64_t> integers;  // for integer dtypes
+};
+
+struct Operator {
+  std::string name;  // for people; not part of the key
+  std::vector<Tensor> inputs;
+  std::vector<Tensor> outputs;
+  std::vector<ReduceStatement> statements;  // one for the short form
+  bool keepdims = false;
+  Determinism determinism = Determinism::kNotGuaranteed;
+  std::optional<InlineData> data;  // values of inputs[0]; not part of the key
+
+  const Tensor& input() const { return inputs.front(); }
+  const Tensor& output() const { return outputs.front(); }
+  const ReduceStatement& reduction() const { return statements.front(); }
+
+  /// Stable text that names everything that changes the answer or the legal kernels: op, shape, strides, offset,
+  /// dtypes, axes, accumulator, determinism. "sum(f32[1024,1024];axes=1)->f32" with parts only when not default.
+  std::string key() const;
+  /// A short title for tables: brackets around reduced extents, as in "sum f32 1024,[1024]".
+  std::string title() const;
+};
+
+/// Reads the short form. Checks: known fields (nearest suggested), axes in range and unique after normalising
+/// negatives (the message names axis and rank), sizes >= 0, empty reduced axis of max/min (names the axis), element
+/// counts and reachable offsets that fit 63 bits, length of "data". `axes` missing: all; []: none.
+/// Throws UserError naming `origin` and field.
+Operator parse_operator(const Json& json, const std::string& origin);
+Operator read_operator_file(const std::string& path);
+
+/// The same from the command line: --op --shape 4096x1024 --axes 1,2 --dtype f32 --out f32 --strides ... An empty
+/// `axes` text means all axes, "none" means no axis.
+struct ShortForm {
+  std::string op = "sum", shape, axes, dtype = "f32", out, strides;
+  bool keepdims = false;
+};
+Operator operator_from_short_form(const ShortForm& form);
+
+/// The short form again; parse_operator(to_json(x)) == x.
+Json to_json(const Operator& op);
+
+}  // namespace redtune
