@@ -1,4 +1,4 @@
-// Files: whole reads, durable writes, locked appends. Every failure names the path and the system's reason.
+// Files: whole reads, durable writes, where things lie. Every failure names the path and the system's reason.
 #pragma once
 
 #include <string>

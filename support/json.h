@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -55,5 +56,8 @@ class JsonObject {
 
 /// A finite number, or the strings "nan", "inf", "-inf" for the others: JSON has no words for them.
 Json json_number(double value);
+
+/// The inverse of json_number; nullopt for anything else.
+std::optional<double> number_of_json(const Json& value);
 
 }  // namespace redtune

@@ -21,7 +21,8 @@ class Rng {
   std::uint64_t next() { return mix64(state_++); }
   /// Uniform in [0, bound); bound > 0. Multiply-shift: bias below 2^-32 for the bounds used here.
   std::uint64_t below(std::uint64_t bound) {
-    return static_cast<std::uint64_t>((static_cast<unsigned __int128>(next()) * bound) >> 64);
+    __extension__ using Wide = unsigned __int128;
+    return static_cast<std::uint64_t>((static_cast<Wide>(next()) * bound) >> 64);
   }
   /// Uniform in [0, 1).
   double uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
