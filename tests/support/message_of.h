@@ -1,0 +1,21 @@
+// What a call complained of, for comparing the whole message.
+#pragma once
+
+#include <string>
+
+#include "support/error.h"
+
+namespace redtune {
+
+/// The message of the UserError that `call` throws; "no error" when it throws none.
+template <typename Call>
+std::string message_of(Call&& call) {
+  try {
+    call();
+  } catch (const UserError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+}  // namespace redtune
