@@ -40,13 +40,14 @@ redtune_need_package(CLI11 CLI11::CLI11 libcli11-dev VERSION 2.1)
 redtune_need_package(fmt fmt::fmt libfmt-dev VERSION 8)
 redtune_need_package(spdlog spdlog::spdlog libspdlog-dev)
 
-find_path(REDTUNE_VALIJSON_INCLUDE_DIR valijson/validator.hpp)
-if(NOT REDTUNE_VALIJSON_INCLUDE_DIR)
-  message(FATAL_ERROR "package libvalijson-dev: needed, found none (valijson/validator.hpp)")
-endif()
+# Optional: only tests check files against their JSON schemas with it (Debian's package brings all of Qt along).
 add_library(redtune_valijson INTERFACE)
-target_include_directories(redtune_valijson SYSTEM INTERFACE ${REDTUNE_VALIJSON_INCLUDE_DIR})
 add_library(redtune::valijson ALIAS redtune_valijson)
+find_path(REDTUNE_VALIJSON_INCLUDE_DIR valijson/validator.hpp)
+if(REDTUNE_VALIJSON_INCLUDE_DIR)
+  target_include_directories(redtune_valijson SYSTEM INTERFACE ${REDTUNE_VALIJSON_INCLUDE_DIR})
+  target_compile_definitions(redtune_valijson INTERFACE REDTUNE_HAVE_VALIJSON)
+endif()
 
 # Optional: without it the learned model reports that it was built without XGBoost, and the rest works.
 add_library(redtune_xgboost INTERFACE)
@@ -60,6 +61,9 @@ if(REDTUNE_WITH_XGBOOST)
     message(STATUS "package libxgboost-dev: found none; the learned cost model is left out")
   endif()
 endif()
+
+mark_as_advanced(REDTUNE_GMP_INCLUDE_DIR REDTUNE_VALIJSON_INCLUDE_DIR REDTUNE_CUDA_INCLUDE_DIR
+                 REDTUNE_CUPTI_INCLUDE_DIR)
 
 # Headers only: the libraries behind them are opened at run time.
 add_library(redtune_cuda_headers INTERFACE)
