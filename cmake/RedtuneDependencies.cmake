@@ -34,6 +34,8 @@ find_package(OpenCL QUIET)
 if(NOT TARGET OpenCL::OpenCL)
   message(FATAL_ERROR "packages ocl-icd-opencl-dev opencl-headers: needed >= 1.2, found none")
 endif()
+# The version that every device has; its header asks for the number.
+set_property(TARGET OpenCL::OpenCL APPEND PROPERTY INTERFACE_COMPILE_DEFINITIONS CL_TARGET_OPENCL_VERSION=120)
 
 redtune_need_package(nlohmann_json nlohmann_json::nlohmann_json nlohmann-json3-dev VERSION 3.10)
 redtune_need_package(CLI11 CLI11::CLI11 libcli11-dev VERSION 2.1)
