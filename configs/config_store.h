@@ -30,15 +30,23 @@ struct Config {
   std::string time, version;
 };
 
+/// One entry of a config file, in the form of configs/config.schema.json.
+Json to_json(const Config& config);
+/// Throws UserError naming `origin` and field. `path` is where the entry stands in its file: "entries[2]".
+Config parse_config(const Json& json, const std::string& origin, const std::string& path = "");
+
 class ConfigStore {
  public:
   explicit ConfigStore(std::string directory) : directory_(std::move(directory)) {}
 
   /// Merges: replaces an entry of the same key only when the new time is better, or the old program is stale; keeps
-  /// every other entry. Atomic; concurrent writers are serialised by a lock file. Returns the file written.
+  /// every other entry. Atomic; concurrent writers are serialised by a lock file. Returns the file of the entry.
+  /// A file that cannot be read, or is not a config file, is refused (UserError) and left as it is.
   std::string put(const Config& config, bool force = false);
   /// Exact key: operator key (op, sizes, strides, dtypes, axes, accumulator), determinism asked for, device.
   std::optional<Config> find(const Operator& op, const std::string& device) const;
+  /// Where the entry of (op, device) belongs: DIR/<device>/<op>.json.
+  std::string path_of(const Operator& op, const std::string& device) const;
   /// Everything in the store that matches a family ("" = all). Throws UserError naming file and field.
   std::vector<Config> list(const std::string& family = "") const;
 

@@ -1,0 +1,29 @@
+#include "tuner/strategies/strategies.h"
+
+#include <string>
+
+#include "support/error.h"
+
+namespace redtune {
+namespace {
+
+constexpr StrategyEntry kStrategies[] = {
+    {"local", "spread over all mappings first, then step from the best few", make_local_search},
+    {"random", "uniform without repetition", make_random},
+    {"exhaustive", "every schedule in order", make_exhaustive},
+};
+
+}  // namespace
+
+std::span<const StrategyEntry> strategies() { return kStrategies; }
+
+const StrategyEntry& find_strategy(std::string_view name) {
+  std::vector<std::string> known;
+  for (const StrategyEntry& entry : kStrategies) {
+    if (entry.name == name) return entry;
+    known.emplace_back(entry.name);
+  }
+  throw UserError(unknown_word_message("strategy", name, known));
+}
+
+}  // namespace redtune
