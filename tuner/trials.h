@@ -1,0 +1,57 @@
+// Trials while a run goes on: the rounds behind each, what they say together, and which of them wins.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "logs/log.h"
+#include "space/task.h"
+#include "tuner/tuning.h"
+
+namespace redtune {
+
+/// What several rounds of one schedule say together. A round that failed speaks for all: a schedule that is wrong
+/// once is wrong. A time that is not a positive number is no time.
+Outcome combine_rounds(const std::vector<Outcome>& rounds);
+
+/// The trials of a run with the records behind them, in the order of their first round.
+class TrialBook {
+ public:
+  explicit TrialBook(std::vector<Trial>& trials) : trials_(trials) {}
+
+  /// Adds a round; returns the index of its trial.
+  std::size_t add(const Record& record, bool resumed);
+  std::optional<std::size_t> find(const Schedule& schedule) const;
+  /// hex64 over the log lines behind the given trials.
+  std::string log_hash(const std::vector<std::size_t>& indices) const;
+
+ private:
+  std::vector<Trial>& trials_;
+  std::vector<std::vector<Record>> records_;  // per trial
+  std::map<std::string, std::size_t> index_of_;
+};
+
+/// Timed trials that may still be the best, fastest first: at most three, none clearly slower, and the default.
+/// `eligible[i]` says whether trial i may win at all.
+std::vector<std::size_t> pick_finalists(const std::vector<Trial>& trials, const std::vector<bool>& eligible,
+                                        std::optional<std::size_t> default_trial);
+
+/// The winner among the eligible finalists. The fastest wins when its interval lies apart from the others'; among
+/// those it is tied with: the default, then what is deterministic, then the simplest mapping, then the fastest.
+std::optional<std::size_t> pick_winner(const Task& task, const std::vector<Trial>& trials,
+                                       const std::vector<bool>& eligible, const std::vector<std::size_t>& finalists,
+                                       std::optional<std::size_t> default_trial);
+
+/// Counts and bests so far; the times are left to who has the clock.
+Progress progress_of(const TuneResult& result);
+
+/// Counts by reason with one example each, for a run in which nothing was valid.
+std::string no_valid_message(const TuneResult& result);
+
+/// The config of the best trial of `result`, which must have one; `program` is its kernel.
+Config make_config(const TuneResult& result, const Program& program, const std::string& log_hash);
+
+}  // namespace redtune
