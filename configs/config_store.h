@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "codegen/program.h"
+#include "space/launch.h"
 #include "logs/log.h"
 #include "space/schedule.h"
 #include "space/task.h"

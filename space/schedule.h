@@ -12,6 +12,8 @@
 //   acc     independent accumulators per output that those items rotate over (acc divides items)
 //   split   blocks that share the reduced axis
 //   walk    how those blocks share it: `chunked` contiguous pieces, `strided` interleaved tiles
+//   prefetch  bytes ahead of its loads that a thread asks the cache for (0: nothing; CPU targets only: on the
+//           machines measured it was worth up to 1.8x for rows that one work-item walks alone)
 #pragma once
 
 #include <cstdint>
@@ -33,6 +35,7 @@ enum class BlockCombine : std::uint8_t {
 enum class GridCombine : std::uint8_t {
   kNone,          // one result per output: stored
   kSecondKernel,  // partials to a buffer, a second kernel reduces them
+  kLastBlock,     // partials to a buffer; the block that draws the last ticket reduces them (same kernel)
   kAtomic,        // each result is added to the output by an atomic; the output is first filled with the identity
 };
 
@@ -53,6 +56,7 @@ struct Schedule {
   std::int32_t rx = 1, px = 1, vec = 1, acc = 1, items = 1, rows = 1, serial = 1;
   std::int32_t split = 1;
   Walk walk = Walk::kChunked;
+  std::int32_t prefetch = 0;
 
   MappingClass mapping_class() const;
   /// "tree", "second_kernel", ... joined: "lane+atomic". The name of the row of the mapping table.

@@ -5,6 +5,9 @@
 // blocks - are affine inequalities over the exponents. The set is built once per task: the same inequalities go to isl
 // (isl_points, for checks and explanations) and to a pruned enumeration that packs every schedule into 8 bytes.
 //
+// Grids of the two late comers: prefetch is 0 or 4096 on CPU targets (only with rx == px == 1), 0 elsewhere;
+// last_block has the rules of second_kernel (split >= 1, deterministic, class tree).
+//
 // Cost: O(points) to build (10^5 schedules: milliseconds), O(1) to index and sample, O(log points) to find.
 #pragma once
 

@@ -5,6 +5,7 @@
 typedef signed char rt_i8;
 typedef unsigned char rt_u8;
 typedef int rt_i32;
+typedef unsigned rt_u32;
 typedef long long rt_i64;
 typedef float rt_f32;
 typedef double rt_f64;
@@ -33,6 +34,10 @@ typedef rt_f64 rt_acc_f64;
 #define RT_TX ((rt_i32)threadIdx.x)
 #define RT_TY ((rt_i32)threadIdx.y)
 #define RT_BARRIER() __syncthreads()
+#define RT_MIN(a, b) ((a) < (b) ? (a) : (b))
+#define RT_MAX(a, b) ((a) > (b) ? (a) : (b))
+// Warps hide the latency of loads here; a hint would only cost an instruction.
+#define RT_PREFETCH(p)
 #define RT_WARP 32
 
 // ---- constants by bit pattern: the language has no literal for an infinity ----
@@ -80,6 +85,7 @@ template <typename V> RT_DEVICE V rt_keep_from(V v, int k, typename rt_lanes<V>:
   return v;
 }
 template <typename V> RT_DEVICE typename rt_lanes<V>::lane rt_lane(V v, int i) { return rt_at(v, i); }
+#define RT_SET_LANE(acc, n, v, i, x) (rt_at(v, i) = (x))
 #define RT_SPLAT(acc, n, x) rt_splat<RT_VEC(acc, n)>(x)
 #define RT_LANE(acc, n, v, i) rt_lane<RT_VEC(acc, n)>(v, i)
 #define RT_KEEP_FROM(acc, n, v, k, identity) rt_keep_from<RT_VEC(acc, n)>(v, k, identity)
@@ -280,6 +286,16 @@ RT_DEVICE unsigned rt_warp_mask(int threads, int tid) {
 }
 #define RT_SHFL_DOWN(acc, x, delta, width, threads, scratch, tid) \
   __shfl_down_sync(rt_warp_mask(threads, tid), (rt_acc_##acc)(x), delta, width)
+
+// Shuffles need no memory here.
+#define RT_SHFL_SCRATCH(acc, name, n)
+
+// ---- tickets of the last-block-done mapping: partials are released before a ticket is drawn and read after the last
+// one, past the first-level cache, which other multiprocessors' writes do not reach ----
+
+#define RT_FENCE() __threadfence()
+#define RT_TICKET(p) atomicAdd((p), 1u)
+#define RT_PEEK(acc, p) (*(const volatile rt_##acc*)(p))
 
 // ---- atomics on the output; nobody reads the old value, so the compiler may emit reductions ----
 

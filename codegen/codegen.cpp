@@ -1,0 +1,163 @@
+#include "codegen/codegen.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "codegen/embedded_device.h"
+#include "codegen/emit.h"
+#include "codegen/lower.h"
+#include "support/error.h"
+
+namespace redtune {
+namespace {
+
+constexpr std::int64_t kFillElementsPerThread = 4;
+/// From this many outputs on partials are kept by block, so that the second kernel reads whole lines of outputs.
+constexpr std::int64_t kByBlockFrom = 64;
+
+bool is_cpu(const Target& target) { return target.kind == TargetKind::kOpenClCpu; }
+
+std::string text_head(const Task& task) {
+  return task.needs_64bit_index() ? "#define rt_index rt_i64\n" : "#define rt_index rt_i32\n";
+}
+
+KernelLaunch launch_of(const KernelPlan& plan, std::vector<int> arguments) {
+  KernelLaunch launch;
+  launch.entry = plan.entry;
+  launch.grid = {plan.tiling.blocks(), 1, 1};
+  const Schedule& s = plan.schedule;
+  launch.block = plan.axes.row_type ? std::array<std::int32_t, 3>{s.rx, s.px, 1} : std::array<std::int32_t, 3>{s.px, s.rx, 1};
+  launch.shared_bytes = shared_bytes(plan);
+  launch.arguments = std::move(arguments);
+  return launch;
+}
+
+/// Appends the kernel that fills the output with the identity, and its launch.
+void add_fill(const Task& task, Program& program) {
+  const std::int64_t outputs = program.buffers[1].elements;
+  const bool cpu = is_cpu(task.target);
+  const int threads = cpu ? 1 : 256;
+  // A CPU device gets a few large blocks, a GPU four elements per thread.
+  const std::int64_t chunk = cpu ? std::max<std::int64_t>(4096, (outputs + 4 * task.target.units - 1) / (4 * task.target.units))
+                                 : threads * kFillElementsPerThread;
+  program.text += emit_fill(task.reduce_op(), task.accumulator(), task.output_dtype(), outputs, chunk, threads);
+  KernelLaunch fill;
+  fill.entry = "rt_fill";
+  fill.grid = {(outputs + chunk - 1) / chunk, 1, 1};
+  fill.block = {threads, 1, 1};
+  fill.arguments = {1};
+  program.launches.push_back(fill);
+}
+
+/// The reduction of partials as a task of its own: same operator over the accumulator type, so that one generator
+/// serves both kernels.
+Task final_task(const Task& task, PartialLayout layout, std::int64_t outputs, std::int64_t splits) {
+  Operator op;
+  const bool by_block = layout == PartialLayout::kByBlock;
+  Tensor input;
+  input.name = "part";
+  input.dtype = task.accumulator();
+  input.shape = by_block ? std::vector<std::int64_t>{splits, outputs} : std::vector<std::int64_t>{outputs, splits};
+  input.strides = {input.shape[1], 1};
+  Tensor output;
+  output.name = "out";
+  output.dtype = task.output_dtype();
+  output.shape = {outputs};
+  output.strides = {1};
+  op.inputs = {input};
+  op.outputs = {output};
+  ReduceStatement statement;
+  statement.op = task.reduce_op();
+  statement.input = input.name;
+  statement.output = output.name;
+  statement.axes = {by_block ? 0 : 1};
+  statement.accumulator = task.accumulator();
+  op.statements = {statement};
+  return make_task(std::move(op), task.target);
+}
+
+/// Partials are few: one pass without any split. A CPU device walks them serially with the widest vectors; a GPU
+/// gives a warp or more to the partials of one output, or a thread to each output of a line.
+Schedule final_schedule(const Task& task) {
+  const Axes axes = axes_of(task.canonical);
+  const auto up = [](std::int64_t v) { return static_cast<std::int32_t>(std::bit_ceil(static_cast<std::uint64_t>(v))); };
+  Schedule s;
+  s.vec = max_vector(task);
+  if (is_cpu(task.target)) {
+    const std::int64_t units = (axes.kept + (axes.row_type ? 1 : s.vec) - 1) / (axes.row_type ? 1 : s.vec);
+    const std::int64_t blocks = 4 * task.target.units;
+    s.serial = units <= 16 ? up(units) : up((units + blocks - 1) / blocks);
+    return s;
+  }
+  if (axes.row_type) {
+    s.vec = 1;
+    s.rx = std::clamp<std::int32_t>(up(axes.reduced), task.target.warp, 256);
+    s.block = s.rx > task.target.warp ? BlockCombine::kShuffle : BlockCombine::kWarp;
+  } else {
+    s.vec = 1;
+    s.px = std::clamp<std::int32_t>(up(axes.inner), 32, 128);
+  }
+  return s;
+}
+
+void add_second_kernel(const Task& task, PartialLayout layout, std::int64_t splits, Program& program) {
+  const Task final = final_task(task, layout, program.buffers[1].elements, splits);
+  KernelPlan plan = lower(final, final_schedule(final));
+  plan.entry = "rt_final";
+  plan.index = task.needs_64bit_index() ? IndexWidth::k64 : IndexWidth::k32;
+  program.text += emit_kernel(plan, {});
+  program.launches.push_back(launch_of(plan, {2, 1}));
+}
+
+}  // namespace
+
+Program generate(const Task& task, const Schedule& schedule) {
+  Program program;
+  program.text = text_head(task);
+  const Tensor& input = task.op.input();
+  const std::int64_t outputs = task.op.output().elements();
+  program.buffers.push_back({input.name, BufferKind::kInput, input.dtype, input.storage_elements()});
+  program.buffers.push_back({task.op.output().name, BufferKind::kOutput, task.output_dtype(), outputs});
+  if (outputs == 0) return program;
+  if (input.elements() == 0) {  // nothing to combine: the answer is the identity
+    add_fill(task, program);
+    return program;
+  }
+
+  const KernelPlan plan = lower(task, schedule);
+  const std::int64_t splits = plan.tiling.split_outer * plan.tiling.split_inner;
+  EmitOptions options;
+  options.outputs = outputs;
+  std::vector<int> arguments{0, 1};
+  if (schedule.grid == GridCombine::kSecondKernel) {
+    options.partials = outputs >= kByBlockFrom ? PartialLayout::kByBlock : PartialLayout::kByOutput;
+    arguments = {0, 2};
+  }
+  if (schedule.grid == GridCombine::kLastBlock) {
+    options.partials = plan.axes.row_type ? PartialLayout::kByOutput : PartialLayout::kByBlock;
+    arguments = {0, 1, 2, 3};
+  }
+  if (arguments.size() > 2 || arguments[1] == 2) {
+    program.buffers.push_back({"partials", BufferKind::kScratch, task.accumulator(), outputs * splits});
+  }
+  if (schedule.grid == GridCombine::kLastBlock) {
+    program.buffers.push_back({"tickets", BufferKind::kCounter, DType::kI32, plan.tiling.kept_blocks});
+  }
+  if (schedule.grid == GridCombine::kAtomic) add_fill(task, program);
+  program.text += emit_kernel(plan, options);
+  program.launches.push_back(launch_of(plan, arguments));
+  if (schedule.grid == GridCombine::kSecondKernel) add_second_kernel(task, options.partials, splits, program);
+  return program;
+}
+
+Explanation explain(const Task& task, const Schedule& schedule) {
+  const TreeText trees = schedule_trees(task, schedule);
+  return {trees.domain, trees.dependences, trees.computed + "\n" + trees.tiled, plan_text(lower(task, schedule))};
+}
+
+std::string full_text(const Program& program, TargetKind kind) {
+  const char* prelude = kind == TargetKind::kCuda ? "prelude.cuh" : "prelude.cl";
+  return std::string(embedded_device_file(std::string("device/") + prelude)) + "\n" + program.text;
+}
+
+}  // namespace redtune

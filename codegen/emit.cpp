@@ -1,0 +1,498 @@
+#include "codegen/emit.h"
+
+#include <array>
+#include <cstdio>
+
+#include "support/error.h"
+
+namespace redtune {
+namespace {
+
+std::string num(std::int64_t v) { return std::to_string(v); }
+
+/// Text with indentation.
+class Writer {
+ public:
+  void line(const std::string& text) { out_ += std::string(static_cast<std::size_t>(depth_) * 2, ' ') + text + "\n"; }
+  void open(const std::string& text) {
+    line(text + " {");
+    ++depth_;
+  }
+  void close(const std::string& after = "") {
+    --depth_;
+    line("}" + after);
+  }
+  void reopen(const std::string& text) {
+    --depth_;
+    line("} " + text + " {");
+    ++depth_;
+  }
+  std::string take() { return std::move(out_); }
+
+ private:
+  std::string out_;
+  int depth_ = 0;
+};
+
+std::string hex(std::uint64_t bits) {
+  std::array<char, 24> buffer{};
+  std::snprintf(buffer.data(), buffer.size(), "0x%llx", static_cast<unsigned long long>(bits));
+  return buffer.data();
+}
+
+class KernelEmitter {
+ public:
+  KernelEmitter(const KernelPlan& plan, const EmitOptions& options)
+      : plan_(plan),
+        options_(options),
+        s_(plan.schedule),
+        t_(plan.tiling),
+        row_(plan.axes.row_type),
+        op_(name(plan.op)),
+        acc_(name(plan.accumulator)),
+        in_(name(plan.input)),
+        out_(name(plan.result)) {}
+
+  std::string run() {
+    signature();
+    shared_memory();
+    indices();
+    tile_loop([this] { tile_body(); });
+    if (s_.grid == GridCombine::kLastBlock) last_block();
+    w_.close();
+    return w_.take();
+  }
+
+ private:
+  // ---- names ----
+  std::int64_t splits() const { return t_.split_outer * t_.split_inner; }
+  int threads() const { return s_.threads(); }
+  int result_lanes() const { return row_ ? 1 : s_.vec; }  // lanes of a finished result
+  std::string vec_type(int n) const { return "RT_VEC(" + acc_ + ", " + num(n) + ")"; }
+  std::string combine(int n, const std::string& a, const std::string& b) const {
+    return "RT_COMBINE(" + op_ + ", " + acc_ + ", " + num(n) + ", " + a + ", " + b + ")";
+  }
+  std::string accumulator(std::int64_t output, std::int64_t slot) const { return "a" + num(output) + "_" + num(slot); }
+  static std::string result(std::int64_t output) { return "r" + num(output); }
+  std::string identity(int n) const { return n == 1 ? "rt_id" : "RT_SPLAT(" + acc_ + ", " + num(n) + ", rt_id)"; }
+  /// Lane along the reduced axis and stride between the lanes that share an output, in the shared array.
+  std::string lane() const { return row_ ? "tx" : "ty"; }
+  std::string thread_index() const { return row_ ? index_text("ty", s_.rx, "tx") : index_text("ty", s_.px, "tx"); }
+  std::string index_text(const std::string& major, int width, const std::string& minor) const {
+    const bool has_major = row_ ? s_.px > 1 : s_.rx > 1, has_minor = row_ ? s_.rx > 1 : s_.px > 1;
+    if (!has_major) return has_minor ? minor : "0";
+    return major + " * " + num(width) + (has_minor ? " + " + minor : "");
+  }
+  bool uses_shuffle() const { return s_.block == BlockCombine::kWarp || s_.block == BlockCombine::kShuffle; }
+  int warps_per_output() const { return std::max(1, s_.rx / plan_.warp); }
+  bool reuses_shared() const { return s_.rows > 1 || s_.serial > 1 || s_.grid == GridCombine::kLastBlock; }
+  bool tail_scalars() const { return row_ && t_.tail > 0 && !plan_.unaligned_loads; }
+  bool partials() const { return s_.grid == GridCombine::kSecondKernel || s_.grid == GridCombine::kLastBlock; }
+
+  // ---- frame ----
+  void signature() {
+    std::string args = "RT_GLOBAL const rt_" + in_ + "* RT_RESTRICT x, RT_GLOBAL rt_" + out_ + "* y";
+    if (s_.grid == GridCombine::kSecondKernel) args = "RT_GLOBAL const rt_" + in_ + "* RT_RESTRICT x, RT_GLOBAL rt_" + acc_ + "* part";
+    if (s_.grid == GridCombine::kLastBlock) args += ", RT_GLOBAL rt_" + acc_ + "* part, RT_GLOBAL rt_u32* ticket";
+    const int bx = row_ ? s_.rx : s_.px, by = row_ ? s_.px : s_.rx;
+    w_.open("RT_KERNEL(" + plan_.entry + ", " + num(bx) + ", " + num(by) + ")(" + args + ")");
+  }
+
+  void shared_memory() {
+    if (s_.block == BlockCombine::kLane || s_.block == BlockCombine::kTree) {
+      w_.line("RT_SHARED(" + std::string(row_ ? "rt_acc_" + acc_ : vec_type(s_.vec)) + ", rt_sh, " + num(threads()) + ");");
+    }
+    if (s_.block == BlockCombine::kShuffle) {
+      w_.line("RT_SHARED(rt_acc_" + acc_ + ", rt_sh, " + num(s_.px * warps_per_output()) + ");");
+    }
+    if (uses_shuffle()) w_.line("RT_SHFL_SCRATCH(" + acc_ + ", rt_shfl, " + num(threads()) + ");");
+    if (s_.grid == GridCombine::kLastBlock) w_.line("RT_SHARED(rt_u32, rt_last, 1);");
+  }
+
+  void indices() {
+    const bool has_x = row_ ? s_.rx > 1 : s_.px > 1, has_y = row_ ? s_.px > 1 : s_.rx > 1;
+    if (has_x) w_.line("const rt_index tx = RT_TX;");
+    if (has_y) w_.line("const rt_index ty = RT_TY;");
+    w_.line("const rt_acc_" + acc_ + " rt_id = RT_CONST(" + acc_ + ", " + hex(identity_bits(plan_.op, plan_.accumulator)) + ");");
+    const bool kept = t_.kept_blocks > 1, split = splits() > 1;
+    if (split) w_.line("const rt_index br = RT_BLOCK" + (kept ? " % " + num(splits()) : std::string()) + ";");
+    if (kept) w_.line("const rt_index bp = RT_BLOCK" + (split ? " / " + num(splits()) : std::string()) + ";");
+    if (!kept) w_.line("const rt_index bp = 0;");
+    if (!split) w_.line("const rt_index br = 0;");
+    const std::string inner = num(t_.split_inner);
+    if (t_.split_inner > 1) w_.line("const rt_index bi = br" + (t_.split_outer > 1 ? " % " + inner : std::string()) + ";");
+    if (t_.split_outer > 1) w_.line("const rt_index bo = br" + (t_.split_inner > 1 ? " / " + inner : std::string()) + ";");
+  }
+
+  template <typename Body>
+  void tile_loop(Body body) {
+    const bool loop = s_.serial > 1;
+    if (loop) {
+      const std::string first = "bp * " + num(s_.serial);
+      w_.open("for (rt_index tile = " + first + "; tile < RT_MIN(" + first + " + " + num(s_.serial) + ", " +
+              num(t_.tiles) + "); ++tile)");
+    } else {
+      w_.open("");
+      w_.line("const rt_index tile = bp;");
+    }
+    if (!row_) {
+      const bool both = plan_.axes.outer > 1 && t_.tiles_inner > 1;
+      w_.line("const rt_index po0 = " + (plan_.axes.outer == 1 ? "0" : both ? "tile / " + num(t_.tiles_inner) : "tile") + ";");
+      w_.line("const rt_index tj = " + (t_.tiles_inner == 1 ? "0" : both ? "tile % " + num(t_.tiles_inner) : "tile") + ";");
+    }
+    body();
+    w_.close();
+  }
+
+  // ---- one tile ----
+  void tile_body() {
+    for (std::int64_t q = 0; q < s_.rows; ++q) {
+      for (std::int64_t a = 0; a < s_.acc; ++a) {
+        w_.line(vec_type(s_.vec) + " " + accumulator(q, a) + " = " + identity(s_.vec) + ";");
+      }
+      if (tail_scalars()) w_.line("rt_acc_" + acc_ + " t" + num(q) + " = rt_id;");
+    }
+    emit(plan_.accumulate);
+    for (std::int64_t q = 0; q < s_.rows; ++q) join_accumulators(q);
+    block_combine();
+    store_results(s_.grid);
+  }
+
+  void join_accumulators(std::int64_t q) {
+    for (std::int64_t width = s_.acc / 2; width > 0; width /= 2) {
+      for (std::int64_t a = 0; a < width; ++a) combine_into(s_.vec, accumulator(q, a), accumulator(q, a + width));
+    }
+    const std::string total = accumulator(q, 0);
+    if (!row_) {
+      w_.line(vec_type(s_.vec) + " " + result(q) + " = " + total + ";");
+      return;
+    }
+    const std::string fold = s_.vec == 1 ? total : "RT_FOLD(" + op_ + ", " + acc_ + ", " + num(s_.vec) + ", " + total + ")";
+    w_.line("rt_acc_" + acc_ + " " + result(q) + " = " + fold + ";");
+    if (tail_scalars()) combine_into(1, result(q), "t" + num(q));
+  }
+
+  void combine_into(int n, const std::string& target, const std::string& value) {
+    w_.line(target + " = " + combine(n, target, value) + ";");
+  }
+  /// The same for a value that must be evaluated once.
+  void combine_once(int n, const std::string& target, const std::string& value) {
+    w_.line("{ const " + vec_type(n) + " v = " + value + "; " + target + " = " + combine(n, target, "v") + "; }");
+  }
+
+  void emit(const PlanNode& node) {
+    switch (node.kind) {
+      case PlanNode::Kind::kBlock:
+        for (const PlanNode& child : node.body) emit(child);
+        break;
+      case PlanNode::Kind::kFor: {
+        std::string step = "++" + node.variable;
+        if (node.step != 1) step = node.variable + " += " + num(node.step);
+        w_.open("for (rt_index " + node.variable + " = " + node.lower.text() + "; " + node.variable + " <= " +
+                node.upper.text() + "; " + step + ")");
+        for (const PlanNode& child : node.body) emit(child);
+        w_.close();
+        break;
+      }
+      case PlanNode::Kind::kIf:
+        w_.open("if (" + node.condition.text() + ")");
+        emit(node.body[0]);
+        if (node.body.size() > 1) {
+          w_.reopen("else");
+          emit(node.body[1]);
+        }
+        w_.close();
+        break;
+      case PlanNode::Kind::kStatement:
+        statement(node.statement);
+        break;
+    }
+  }
+
+  void statement(const PlanStatement& s) {
+    if (s.kind == PlanStatement::Kind::kStore) {
+      (this->*on_store_)(s);
+      return;
+    }
+    RT_CHECK(s.output.is_constant(), "output of a load is not unrolled: " + s.output.text());
+    const std::int64_t q = s.output.constant();
+    const std::string pointer = "x + (" + s.input_offset.text() + ")";
+    const std::string load = plan_.unaligned_loads ? "RT_LOAD_UNALIGNED(" : "RT_LOAD(";
+    const auto value = [&](int n) { return load + in_ + ", " + acc_ + ", " + num(n) + ", " + pointer + ")"; };
+    switch (s.kind) {
+      case PlanStatement::Kind::kLoad: {
+        prefetch(s);
+        const std::int64_t slot = s.item.is_constant() ? s.item.constant() % s_.acc : 0;
+        combine_once(s_.vec, accumulator(q, slot), value(s_.vec));
+        break;
+      }
+      case PlanStatement::Kind::kMaskedTail:
+        combine_once(s_.vec, accumulator(q, 0),
+                     "RT_KEEP_FROM(" + acc_ + ", " + num(s_.vec) + ", " + value(s_.vec) + ", " + s.first_lane.text() +
+                         ", rt_id)");
+        break;
+      case PlanStatement::Kind::kScalarTail: combine_once(1, "t" + num(q), value(1)); break;
+      case PlanStatement::Kind::kStore: break;
+    }
+  }
+
+  /// One hint per cache line, `prefetch` bytes ahead; only where items are unrolled.
+  void prefetch(const PlanStatement& s) {
+    constexpr std::int64_t kLine = 64;
+    const std::int64_t bytes = bytes_of(plan_.input);
+    if (s_.prefetch == 0 || !s.item.is_constant() || s.item.constant() * s_.vec * bytes % kLine != 0) return;
+    w_.line("RT_PREFETCH(x + (" + (s.input_offset + s_.prefetch / bytes).text() + "));");
+  }
+
+  // ---- combine in the block ----
+  void block_combine() {
+    for (std::int64_t q = 0; q < s_.rows; ++q) {
+      switch (s_.block) {
+        case BlockCombine::kNone: break;
+        case BlockCombine::kLane: combine_lane(result(q)); break;
+        case BlockCombine::kTree: combine_tree(result(q)); break;
+        case BlockCombine::kWarp: combine_warp(result(q), std::min(s_.rx, plan_.warp)); break;
+        case BlockCombine::kShuffle: combine_shuffle(result(q)); break;
+      }
+    }
+  }
+
+  std::int64_t lane_stride() const { return row_ ? 1 : s_.px; }
+
+  void combine_lane(const std::string& r) {
+    const int n = result_lanes();
+    w_.line("rt_sh[" + thread_index() + "] = " + r + ";");
+    w_.line("RT_BARRIER();");
+    w_.open("if (" + lane() + " == 0)");
+    w_.open("for (rt_i32 l = 1; l < " + num(s_.rx) + "; ++l)");
+    combine_once(n, r, "rt_sh[" + thread_index() + " + l" + (lane_stride() == 1 ? "" : " * " + num(lane_stride())) + "]");
+    w_.close();
+    w_.close();
+    if (reuses_shared()) w_.line("RT_BARRIER();");
+  }
+
+  void combine_tree(const std::string& r) {
+    const int n = result_lanes();
+    const std::string mine = "rt_sh[" + thread_index() + "]";
+    w_.line(mine + " = " + r + ";");
+    w_.line("RT_BARRIER();");
+    for (int width = s_.rx / 2; width > 0; width /= 2) {
+      w_.open("if (" + lane() + " < " + num(width) + ")");
+      w_.line("const " + vec_type(n) + " other = rt_sh[" + thread_index() + " + " + num(width * lane_stride()) + "];");
+      combine_into(n, r, "other");
+      w_.line(mine + " = " + r + ";");
+      w_.close();
+      w_.line("RT_BARRIER();");
+    }
+  }
+
+  void combine_warp(const std::string& r, int width) {
+    for (int delta = width / 2; delta > 0; delta /= 2) {
+      combine_once(1, r, "RT_SHFL_DOWN(" + acc_ + ", " + r + ", " + num(delta) + ", " + num(width) + ", " + num(threads()) +
+                             ", rt_shfl, " + thread_index() + ")");
+    }
+  }
+
+  void combine_shuffle(const std::string& r) {
+    const int warps = warps_per_output();
+    combine_warp(r, plan_.warp);
+    const std::string base = s_.px > 1 ? "ty * " + num(warps) + " + " : "";
+    w_.open("if (tx % " + num(plan_.warp) + " == 0)");
+    w_.line("rt_sh[" + base + "tx / " + num(plan_.warp) + "] = " + r + ";");
+    w_.close();
+    w_.line("RT_BARRIER();");
+    if (warps <= plan_.warp) {
+      w_.line(r + " = tx < " + num(warps) + " ? rt_sh[" + base + "tx] : rt_id;");
+      combine_warp(r, warps);
+    } else {
+      w_.open("if (tx == 0)");
+      w_.open("for (rt_i32 l = 1; l < " + num(warps) + "; ++l)");
+      combine_once(1, r, "rt_sh[" + base + "l]");
+      w_.close();
+      w_.close();
+    }
+    if (reuses_shared()) w_.line("RT_BARRIER();");
+  }
+
+  // ---- results ----
+  /// Which threads hold a finished result after the block combine.
+  std::string owner(GridCombine grid) const {
+    if (s_.rx == 1) return "";
+    if (s_.block == BlockCombine::kNone) return "";  // every thread adds its own
+    if (s_.block == BlockCombine::kWarp && s_.rx > plan_.warp && grid == GridCombine::kAtomic) {
+      return "tx % " + num(plan_.warp) + " == 0";
+    }
+    return lane() + " == 0";
+  }
+
+  void store_results(GridCombine grid) {
+    switch (grid) {
+      case GridCombine::kNone: on_store_ = &KernelEmitter::store_output; break;
+      case GridCombine::kAtomic: on_store_ = &KernelEmitter::store_atomic; break;
+      case GridCombine::kSecondKernel:
+      case GridCombine::kLastBlock: on_store_ = &KernelEmitter::store_partial; break;
+    }
+    const std::string condition = owner(grid);
+    if (!condition.empty()) w_.open("if (" + condition + ")");
+    emit(plan_.store);
+    if (!condition.empty()) w_.close();
+  }
+
+  std::int64_t output_stride() const {
+    return row_ || plan_.axes.inner_groups.empty() ? 1 : plan_.axes.inner_groups.back().output_stride;
+  }
+
+  /// Calls `store` for each lane of a column result that is this vector's own: lanes below first_lane belong to the
+  /// neighbour.
+  template <typename Store>
+  void each_lane(const PlanStatement& s, Store store) {
+    const std::string r = result(s.output.constant());
+    if (row_ || s_.vec == 1) {
+      store(s.output_offset, r);
+      return;
+    }
+    for (int i = 0; i < s_.vec; ++i) {
+      const Condition mine = Condition::less_equal(s.first_lane, Expr(i));
+      if (mine.is_false()) continue;
+      if (!mine.is_true()) w_.open("if (" + mine.text() + ")");
+      store(s.output_offset + i * output_stride(), "RT_LANE(" + acc_ + ", " + num(s_.vec) + ", " + r + ", " + num(i) + ")");
+      if (!mine.is_true()) w_.close();
+    }
+  }
+
+  /// A whole vector where it is all ours and contiguous, lanes otherwise.
+  void store_vector(const PlanStatement& s, const std::string& type, const std::string& pointer) {
+    const auto lanes = [&] {
+      each_lane(s, [&](const Expr& offset, const std::string& value) {
+        w_.line("RT_STORE1(" + acc_ + ", " + type + ", " + pointer + " + (" + offset.text() + "), " + value + ");");
+      });
+    };
+    const bool vector = !row_ && s_.vec > 1 && output_stride() == 1;
+    if (!vector) return lanes();
+    const Condition whole = Condition::equal(s.first_lane, 0);
+    const std::string store = "RT_STORE(" + acc_ + ", " + type + ", " + num(s_.vec) + ", " + pointer + " + (" +
+                              s.output_offset.text() + "), " + result(s.output.constant()) + ");";
+    if (whole.is_true()) return w_.line(store);
+    w_.open("if (" + whole.text() + ")");
+    w_.line(store);
+    w_.reopen("else");
+    lanes();
+    w_.close();
+  }
+
+  void store_output(const PlanStatement& s) { store_vector(s, out_, "y"); }
+
+  void store_atomic(const PlanStatement& s) {
+    each_lane(s, [&](const Expr& offset, const std::string& value) {
+      w_.line("RT_ATOMIC(" + op_ + ", " + acc_ + ", y + (" + offset.text() + "), " + value + ");");
+    });
+  }
+
+  void store_partial(const PlanStatement& s) {
+    if (options_.partials == PartialLayout::kByBlock) {
+      store_vector(s, acc_, "part + br * " + num(options_.outputs));
+      return;
+    }
+    each_lane(s, [&](const Expr& offset, const std::string& value) {
+      w_.line("RT_STORE1(" + acc_ + ", " + acc_ + ", part + ((" + offset.text() + ") * " + num(splits()) + " + br), " + value + ");");
+    });
+  }
+
+  // ---- last block done ----
+  /// Partials, then a ticket per group of blocks that share outputs; the block with the last ticket sees all partials
+  /// and combines them in block order, so the result does not depend on which block that is.
+  void last_block() {
+    const std::string first_thread = threads() == 1 ? "" : thread_is_first();
+    w_.line("RT_FENCE();");
+    w_.line("RT_BARRIER();");
+    if (!first_thread.empty()) w_.open("if (" + first_thread + ")");
+    w_.line("rt_last[0] = RT_TICKET(ticket + bp) == " + num(splits() - 1) + ";");
+    if (!first_thread.empty()) w_.close();
+    w_.line("RT_BARRIER();");
+    w_.open("if (rt_last[0])");
+    w_.line("RT_FENCE();");
+    tile_loop([this] {
+      for (std::int64_t q = 0; q < s_.rows; ++q) {
+        w_.line((row_ ? "rt_acc_" + acc_ : vec_type(s_.vec)) + " " + result(q) + " = " + identity(result_lanes()) + ";");
+      }
+      on_store_ = &KernelEmitter::gather_partials;
+      emit(plan_.store);
+      block_combine();
+      store_results(GridCombine::kNone);
+    });
+    if (!first_thread.empty()) w_.open("if (" + first_thread + ")");
+    w_.line("ticket[bp] = 0;");
+    if (!first_thread.empty()) w_.close();
+    w_.close();
+  }
+
+  std::string thread_is_first() const {
+    const bool has_x = row_ ? s_.rx > 1 : s_.px > 1, has_y = row_ ? s_.px > 1 : s_.rx > 1;
+    if (has_x && has_y) return "tx == 0 && ty == 0";
+    return has_x ? "tx == 0" : "ty == 0";
+  }
+
+  void gather_partials(const PlanStatement& s) {
+    const std::string r = result(s.output.constant());
+    const std::string start = s_.rx > 1 ? lane() : "0";
+    w_.open("for (rt_index i = " + start + "; i < " + num(splits()) + "; i += " + num(s_.rx) + ")");
+    if (row_ || s_.vec == 1) {
+      combine_once(1, r, "RT_PEEK(" + acc_ + ", part + " + partial_index(s.output_offset) + ")");
+    } else {
+      w_.line(vec_type(s_.vec) + " v = " + identity(s_.vec) + ";");
+      for (int i = 0; i < s_.vec; ++i) {
+        w_.line("RT_SET_LANE(" + acc_ + ", " + num(s_.vec) + ", v, " + num(i) + ", RT_PEEK(" + acc_ + ", part + " +
+                partial_index(s.output_offset + i * output_stride()) + "));");
+      }
+      combine_into(s_.vec, r, "v");
+    }
+    w_.close();
+  }
+
+  std::string partial_index(const Expr& offset) const {
+    if (options_.partials == PartialLayout::kByOutput) return "((" + offset.text() + ") * " + num(splits()) + " + i)";
+    return "(i * " + num(options_.outputs) + " + (" + offset.text() + "))";
+  }
+
+  const KernelPlan& plan_;
+  const EmitOptions& options_;
+  const Schedule& s_;
+  const Tiling& t_;
+  const bool row_;
+  const std::string op_, acc_, in_, out_;
+  void (KernelEmitter::*on_store_)(const PlanStatement&) = nullptr;
+  Writer w_;
+};
+
+}  // namespace
+
+std::string emit_kernel(const KernelPlan& plan, const EmitOptions& options) {
+  return KernelEmitter(plan, options).run();
+}
+
+std::string emit_fill(ReduceOp op, DType accumulator, DType result, std::int64_t outputs, std::int64_t chunk,
+                      int threads) {
+  const std::string acc(name(accumulator)), out(name(result));
+  Writer w;
+  w.open("RT_KERNEL(rt_fill, " + num(threads) + ", 1)(RT_GLOBAL rt_" + out + "* y)");
+  w.line("const rt_acc_" + acc + " rt_id = RT_CONST(" + acc + ", " + hex(identity_bits(op, accumulator)) + ");");
+  w.line("const rt_index first = (rt_index)RT_BLOCK * " + num(chunk) + ";");
+  w.open("for (rt_index i = first + RT_TX; i < RT_MIN(first + " + num(chunk) + ", " + num(outputs) + "); i += " +
+         num(threads) + ")");
+  w.line("RT_STORE1(" + acc + ", " + out + ", y + i, rt_id);");
+  w.close();
+  w.close();
+  return w.take();
+}
+
+std::int64_t shared_bytes(const KernelPlan& plan) {
+  const Schedule& s = plan.schedule;
+  const std::int64_t element = bytes_of(plan.accumulator) < 4 ? 4 : bytes_of(plan.accumulator);
+  std::int64_t bytes = s.grid == GridCombine::kLastBlock ? 4 : 0;
+  const std::int64_t lanes = plan.axes.row_type ? 1 : s.vec;
+  if (s.block == BlockCombine::kLane || s.block == BlockCombine::kTree) bytes += element * lanes * s.threads();
+  if (s.block == BlockCombine::kShuffle) bytes += element * s.px * std::max(1, s.rx / plan.warp);
+  return bytes;
+}
+
+}  // namespace redtune

@@ -1,0 +1,24 @@
+// Lowering: isl schedule tree -> kernel plan. With its source the only part of codegen that sees isl.
+#pragma once
+
+#include <string>
+
+#include "codegen/plan.h"
+#include "space/schedule.h"
+#include "space/task.h"
+
+namespace redtune {
+
+/// The plan of the main kernel of `schedule`: isl's tree of the task, tiled by the schedule's sizes, block and thread
+/// indices as parameters of the AST build, so that guards fall out of isl; full tiles are separated from partial
+/// ones and unrolled. Throws InternalError when the mapping breaks a dependence that it owns no combine step for.
+/// Cost: about a millisecond. Thread-safe.
+KernelPlan lower(const Task& task, const Schedule& schedule);
+
+/// Domain, dependences and both schedule trees (isl's own, and tiled) as text.
+struct TreeText {
+  std::string domain, dependences, computed, tiled;
+};
+TreeText schedule_trees(const Task& task, const Schedule& schedule);
+
+}  // namespace redtune

@@ -1,0 +1,70 @@
+// The kernel plan: the lowered program without text. What a thread accumulates and which outputs it owns come from
+// isl's AST build; how results combine comes from the schedule's mapping. The emitter turns a plan into text and
+// decides nothing.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "codegen/expr.h"
+#include "space/axes.h"
+#include "space/schedule.h"
+#include "space/task.h"
+
+namespace redtune {
+
+/// One statement instance inside the loops of a thread.
+struct PlanStatement {
+  enum class Kind : std::uint8_t {
+    kLoad,        // acc[output][slot] combined with vec elements at input offset
+    kMaskedTail,  // the last, overlapping vector of a row: only lanes >= `first_lane` count
+    kScalarTail,  // one element of a row's tail into the scalar accumulator of `output`
+    kStore,       // output `output` is owned by this thread
+  };
+  Kind kind = Kind::kLoad;
+  Expr output;        // which of the thread's `rows` outputs
+  Expr item;          // which of the iteration's loads (kLoad): chooses the accumulator when it is constant
+  Expr input_offset;  // elements from the start of the storage (load kinds)
+  Expr output_offset; // elements from the start of the output (kStore; column type: of the vector's first lane)
+  Expr first_lane;    // kMaskedTail, kStore: lanes below belong to the neighbour vector
+};
+
+/// A loop nest: exactly one of the members is used, by kind.
+struct PlanNode {
+  enum class Kind : std::uint8_t { kBlock, kFor, kIf, kStatement };
+  Kind kind = Kind::kBlock;
+  std::vector<PlanNode> body;  // kBlock, kFor; kIf: body[0] then, body[1] else (may be missing)
+  std::string variable;        // kFor: variable from lower to upper (inclusive)
+  Expr lower, upper;
+  std::int64_t step = 1;
+  Condition condition;         // kIf
+  PlanStatement statement;     // kStatement
+};
+
+enum class IndexWidth : std::uint8_t { k32, k64 };
+
+/// One kernel of a schedule.
+struct KernelPlan {
+  std::string entry;
+  ReduceOp op = ReduceOp::kSum;
+  DType input = DType::kF32, accumulator = DType::kF32, result = DType::kF32;
+  Axes axes;
+  Schedule schedule;
+  Tiling tiling;
+  IndexWidth index = IndexWidth::k32;
+  int warp = 32;
+  bool unaligned_loads = false;
+  PlanNode accumulate;  // variables: tile (row) or po, tj (column), bo, bi, tx, ty
+  PlanNode store;       // the outputs that a thread may own
+};
+
+/// A copy of `node` where loops over `variable` with at most `limit` iterations from constant bounds are unrolled;
+/// iterations of an upper bound that is not constant are guarded.
+PlanNode unroll(const PlanNode& node, const std::string& variable, std::int64_t limit);
+
+/// For people: indented pseudo code.
+std::string plan_text(const KernelPlan& plan);
+
+}  // namespace redtune

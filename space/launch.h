@@ -1,0 +1,37 @@
+// Launch data: the buffers and launches of a program, without its text. What a config stores beside its schedule.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "space/dtype.h"
+
+namespace redtune {
+
+/// kScratch: contents undefined before every repetition. kCounter: zeroed once when allocated; every launch leaves it
+/// zero (tickets of the last-block-done mapping).
+enum class BufferKind : std::uint8_t { kInput, kOutput, kScratch, kCounter };
+
+/// One device buffer. Kernel arguments are pointers to buffers, in the order of KernelLaunch::arguments.
+struct BufferSpec {
+  std::string name;
+  BufferKind kind = BufferKind::kInput;
+  DType dtype = DType::kF32;
+  std::int64_t elements = 0;  // storage elements; inputs: including what strides and offset walk over
+  std::int64_t bytes() const { return elements * bytes_of(dtype); }
+  friend bool operator==(const BufferSpec&, const BufferSpec&) = default;
+};
+
+/// One kernel launch, in order. Sizes are blocks and threads (OpenCL global size = grid * block).
+struct KernelLaunch {
+  std::string entry;
+  std::array<std::int64_t, 3> grid{1, 1, 1};
+  std::array<std::int32_t, 3> block{1, 1, 1};
+  std::int64_t shared_bytes = 0;  // static shared memory that the text declares (for limits and reports)
+  std::vector<int> arguments;     // indices into the buffers
+  friend bool operator==(const KernelLaunch&, const KernelLaunch&) = default;
+};
+
+}  // namespace redtune
