@@ -43,16 +43,17 @@ struct Tiling {
   std::int64_t chunk = 1;         // walk=chunked: units of the inner (row) or reduced (column) axis per block,
                                   // a multiple of reduced_tile
   std::int64_t outer_chunk = 1;   // walk=chunked: steps of ro per block
-  std::int64_t partials = 1;      // results per output that reach the grid combine
+  std::int64_t partials = 1;      // results per output that reach the grid combine, from blocks that stay empty too
   std::int64_t blocks() const { return kept_blocks * split_outer * split_inner; }
 };
 
 Tiling tiling_of(const Axes& axes, const Schedule& schedule, int warp);
 
-/// Longest chain of additions that one element passes through under `schedule`: serial steps + combine steps.
+/// A bound on the additions that one element passes through under `schedule`: serial steps + combine steps. >= 1.
 std::int64_t combine_depth(const Task& task, const Schedule& schedule);
 
-/// Widest legal vector (elements, power of two) along the contiguous axis of the input on this target.
+/// Widest legal vector (elements, power of two, at most 16) along the contiguous axis of the input on this target. 1
+/// when that axis has gaps, or when its outputs do not lie side by side.
 int max_vector(const Task& task);
 
 }  // namespace redtune

@@ -1,8 +1,10 @@
 // Loop coalescing: any reduction becomes a short sequence of merged parallel (P) and reduced (R) axes.
 //
-// Unit axes are dropped, neighbours of one role whose strides nest are merged, nothing is ever transposed. What
-// remains is folded to three logical axes that the schedules tile (after Panamera, PACT'22, section 3, and widened
-// to any interleaving):
+// Unit axes are dropped, neighbours of one role whose strides nest are merged, no data is ever transposed. Loops
+// follow memory: groups are ordered by falling |stride|, broadcast axes (stride 0) outermost, which for a row-major
+// input is the logical order; the output stays row-major over the logical kept axes, and Group::output_stride says
+// where a reordered group writes. What remains is folded to three logical axes that the schedules tile (after
+// Panamera, PACT'22, section 3, and widened to any interleaving):
 //
 //   contiguous axis reduced (R, PR, RPR, ...):  p (kept, flat) x ro (outer reduced, flat) x ri (inner reduced)
 //   contiguous axis kept   (RP, PRP, ...):      po (outer kept, flat) x r (reduced, flat) x pi (inner kept)
@@ -30,12 +32,12 @@ struct Group {
 };
 
 struct Canonical {
-  std::vector<Group> groups;  // outermost first; alternating roles unless strides do not nest; may be empty (rank 0)
+  std::vector<Group> groups;  // outermost first; alternating roles unless strides do not nest
 
-  std::string form() const;   // "R", "PR", "RP", "RPR", "PRP", ...; "" becomes "P" (a copy)
+  std::string form() const;   // "R", "PR", "RP", "RPR", "PRP", ...: one letter per run of a role
   std::int64_t parallel_size() const;  // product of kept extents
   std::int64_t reduced_size() const;   // product of reduced extents
-  /// The innermost group is reduced and walks through memory (its stride is the smallest): row type.
+  /// The innermost group, the one that walks through memory with the smallest stride, is reduced: row type.
   bool inner_is_reduced() const;
   /// Extent of the innermost group (1 when there is none).
   std::int64_t inner_extent() const;
@@ -43,8 +45,8 @@ struct Canonical {
   friend bool operator==(const Canonical&, const Canonical&) = default;
 };
 
-/// Canonical form of the (first) reduction of `op`. An all-kept operator gets one reduced group of extent 1, so that
-/// every task has both roles or R alone; extents of 0 stay 0.
+/// Canonical form of the (first) reduction of `op`. An operator that reduces nothing (no axes, unit axes, rank 0) gets
+/// one reduced group of extent 1 in front, so that every task has both roles or R alone; extents of 0 stay 0.
 Canonical coalesce(const Operator& op);
 
 }  // namespace redtune

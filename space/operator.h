@@ -20,7 +20,8 @@ enum class Determinism : std::uint8_t { kNotGuaranteed, kRunToRun };
 std::string_view name(Determinism d);  // "not_guaranteed", "run_to_run"
 Determinism parse_determinism(std::string_view word);
 
-/// A dense or strided array. Strides and offset are in elements; strides are filled in row-major when absent.
+/// A dense or strided array. Strides and offset are in elements; strides are filled in row-major when absent. The
+/// offset is where the logical element 0 lies in the storage; strides may be 0 (broadcast) or negative.
 struct Tensor {
   std::string name;
   std::vector<std::int64_t> shape;
@@ -29,10 +30,13 @@ struct Tensor {
   DType dtype = DType::kF32;
 
   std::int64_t elements() const;         // product of the shape, 1 for rank 0
-  std::int64_t storage_elements() const; // smallest flat storage that strides and offset can walk over
-  bool is_row_major() const;
+  std::int64_t storage_elements() const; // smallest flat storage that strides and offset can walk over; 0 when empty
+  bool is_row_major() const;             // strides alone; those of unit axes do not matter
   friend bool operator==(const Tensor&, const Tensor&) = default;
 };
+
+/// Strides of a dense array; an empty axis counts as 1.
+std::vector<std::int64_t> row_major_strides(const std::vector<std::int64_t>& shape);
 
 /// One reduction statement: output[kept axes] = op over `axes` of input. Axes are sorted, unique, non-negative.
 struct ReduceStatement {
@@ -46,7 +50,8 @@ struct ReduceStatement {
 /// Flat storage values given in the operator file for a small case; integers exact to 64 bits.
 struct InlineData {
   std::vector<double> numbers;         // for float dtypes
-  std::vector<std::int64_t> integers;  // for integer dtypes
+  std::vector<std::int64_t> integers;  // for integer dtypes and bool
+  friend bool operator==(const InlineData&, const InlineData&) = default;
 };
 
 struct Operator {
@@ -67,11 +72,15 @@ struct Operator {
   std::string key() const;
   /// A short title for tables: brackets around reduced extents, as in "sum f32 1024,[1024]".
   std::string title() const;
+  friend bool operator==(const Operator&, const Operator&) = default;
 };
 
 /// Reads the short form. Checks: known fields (nearest suggested), axes in range and unique after normalising
-/// negatives (the message names axis and rank), sizes >= 0, empty reduced axis of max/min (names the axis), element
-/// counts and reachable offsets that fit 63 bits, length of "data". `axes` missing: all; []: none.
+/// negatives (the message names axis and rank), sizes >= 0, empty reduced axis of max/min (names the axis; an output
+/// without elements needs no answer and is fine), element counts, reachable offsets and bytes that fit 63 bits, length
+/// of "data" (with strides or an offset it may be longer than what they reach). `axes` missing: all; []: none; a scalar
+/// also takes [0] and [-1]. `out` and `accumulator` stay in the kind of the input, except that integer results may be
+/// stored as floats.
 /// Throws UserError naming `origin` and field.
 Operator parse_operator(const Json& json, const std::string& origin);
 Operator read_operator_file(const std::string& path);
