@@ -1,6 +1,6 @@
-// What the kernel text needs on CUDA. No #include: NVRTC's own declarations are enough, and the toolkit's half-precision
-// headers cost more time than the whole kernel. Every name that the text uses is a macro that takes the words of
-// the dtype table (f32, bf16, i8, ...) as bare tokens, because prelude.cl defines the same names in C.
+// What the kernel text needs on CUDA. No #include: NVRTC's own declarations are enough, and the toolkit's
+// half-precision headers cost more time than a whole kernel. Every name that the text uses is a macro that takes the
+// words of the dtype table (f32, bf16, i8, ...) as bare tokens, because prelude.cl defines the same names in C.
 
 typedef signed char rt_i8;
 typedef unsigned char rt_u8;
@@ -26,6 +26,7 @@ typedef rt_f32 rt_acc_f32;
 typedef rt_f64 rt_acc_f64;
 
 #define RT_DEVICE __device__ __forceinline__
+#define RT_MEMBER __device__ __forceinline__
 #define RT_GLOBAL
 #define RT_RESTRICT __restrict__
 #define RT_KERNEL(name, bx, by) extern "C" __global__ void __launch_bounds__((bx) * (by)) name
@@ -42,8 +43,8 @@ typedef rt_f64 rt_acc_f64;
 
 // ---- constants by bit pattern: the language has no literal for an infinity ----
 
-RT_DEVICE rt_f32 rt_const_f32(unsigned long long bits) { return __uint_as_float((unsigned)bits); }
-RT_DEVICE rt_f64 rt_const_f64(unsigned long long bits) { return __longlong_as_double((rt_i64)bits); }
+#define rt_const_f32(bits) __uint_as_float((unsigned)(bits))
+#define rt_const_f64(bits) __longlong_as_double((rt_i64)(bits))
 #define rt_const_f16 rt_const_f32
 #define rt_const_bf16 rt_const_f32
 #define rt_const_i64(bits) ((rt_i64)(bits))
@@ -55,121 +56,122 @@ RT_DEVICE rt_f64 rt_const_f64(unsigned long long bits) { return __longlong_as_do
 
 // ---- vectors: n lanes of the accumulator type; one lane is the scalar itself ----
 
-template <typename T, int N>
-struct alignas(sizeof(T) * N < 16 ? sizeof(T) * N : 16) rt_vec {
-  T v[N];
-  __device__ __forceinline__ T& operator[](int i) { return v[i]; }
-  __device__ __forceinline__ const T& operator[](int i) const { return v[i]; }
-};
+// Lanes are spread by index packs, never by loops: unrolling and splitting arrays would double the compile time.
+template <int... I> struct rt_list {};
+template <int N> struct rt_first;
+template <> struct rt_first<1> { typedef rt_list<0> lanes; };
+template <> struct rt_first<2> { typedef rt_list<0, 1> lanes; };
+template <> struct rt_first<4> { typedef rt_list<0, 1, 2, 3> lanes; };
+template <> struct rt_first<8> { typedef rt_list<0, 1, 2, 3, 4, 5, 6, 7> lanes; };
+template <> struct rt_first<16> { typedef rt_list<0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15> lanes; };
+#define RT_LANES(n) rt_first<n>::lanes()
+
+template <typename T, int N> struct alignas(sizeof(T) * N < 16 ? sizeof(T) * N : 16) rt_vec { T v[N]; };
 template <typename T, int N> struct rt_vec_of { typedef rt_vec<T, N> type; };
 template <typename T> struct rt_vec_of<T, 1> { typedef T type; };
 #define RT_VEC(acc, n) rt_vec_of<rt_acc_##acc, n>::type
 
-template <typename V> struct rt_lanes { enum { n = 1 }; typedef V lane; };
-template <typename T, int N> struct rt_lanes<rt_vec<T, N>> { enum { n = N }; typedef T lane; };
-
-template <typename T> RT_DEVICE T& rt_at(T& x, int) { return x; }
-template <typename T, int N> RT_DEVICE T& rt_at(rt_vec<T, N>& x, int i) { return x.v[i]; }
-
-template <typename V> RT_DEVICE V rt_splat(typename rt_lanes<V>::lane x) {
-  V r;
-#pragma unroll
-  for (int i = 0; i < rt_lanes<V>::n; ++i) rt_at(r, i) = x;
-  return r;
+template <typename T, int... I> RT_DEVICE rt_vec<T, sizeof...(I)> rt_splat(T x, rt_list<I...>) {
+  return {{(I < 0 ? T() : x)...}};
 }
-template <typename V> RT_DEVICE V rt_keep_from(V v, int k, typename rt_lanes<V>::lane identity) {
-#pragma unroll
-  for (int i = 0; i < rt_lanes<V>::n; ++i) {
-    if (i < k) rt_at(v, i) = identity;
-  }
-  return v;
+template <typename T> RT_DEVICE T rt_splat(T x, rt_list<0>) { return x; }
+#define RT_SPLAT(acc, n, x) rt_splat<rt_acc_##acc>(x, RT_LANES(n))
+
+template <typename T, int N> RT_DEVICE T rt_lane(const rt_vec<T, N>& v, int i) { return v.v[i]; }
+template <typename T> RT_DEVICE T rt_lane(T x, int) { return x; }
+#define RT_LANE(acc, n, x, i) rt_lane<rt_acc_##acc>(x, i)
+
+template <typename T, int N> RT_DEVICE void rt_set(rt_vec<T, N>& v, int i, T x) { v.v[i] = x; }
+template <typename T> RT_DEVICE void rt_set(T& v, int, T x) { v = x; }
+#define RT_SET_LANE(acc, n, v, i, x) rt_set<rt_acc_##acc>(v, i, x)
+
+template <typename T, int... I>
+RT_DEVICE rt_vec<T, sizeof...(I)> rt_keep_from(const rt_vec<T, sizeof...(I)>& v, int k, T other, rt_list<I...>) {
+  return {{(I < k ? other : v.v[I])...}};
 }
-template <typename V> RT_DEVICE typename rt_lanes<V>::lane rt_lane(V v, int i) { return rt_at(v, i); }
-#define RT_SET_LANE(acc, n, v, i, x) (rt_at(v, i) = (x))
-#define RT_SPLAT(acc, n, x) rt_splat<RT_VEC(acc, n)>(x)
-#define RT_LANE(acc, n, v, i) rt_lane<RT_VEC(acc, n)>(v, i)
-#define RT_KEEP_FROM(acc, n, v, k, identity) rt_keep_from<RT_VEC(acc, n)>(v, k, identity)
+template <typename T> RT_DEVICE T rt_keep_from(T x, int k, T other, rt_list<0>) { return k > 0 ? other : x; }
+#define RT_KEEP_FROM(acc, n, x, k, identity) rt_keep_from<rt_acc_##acc>(x, k, identity, RT_LANES(n))
 
-// ---- loads and stores: elements travel as their bits, packed in units of up to 16 bytes ----
+// ---- loads and stores: elements travel as their bits, in units of up to 16 bytes ----
 
-// Packs of one element size. `word` holds whole elements; a unit of B bytes is what one instruction moves.
-template <int B> struct rt_unit;
+// What one instruction moves, and its 32-bit words.
+template <int B> struct rt_unit { typedef uint4 type; };
 template <> struct rt_unit<1> { typedef unsigned char type; };
 template <> struct rt_unit<2> { typedef unsigned short type; };
 template <> struct rt_unit<4> { typedef unsigned type; };
 template <> struct rt_unit<8> { typedef uint2 type; };
-template <> struct rt_unit<16> { typedef uint4 type; };
-
-RT_DEVICE void rt_unpack(unsigned char u, unsigned* w) { w[0] = u; }
-RT_DEVICE void rt_unpack(unsigned short u, unsigned* w) { w[0] = u; }
-RT_DEVICE void rt_unpack(unsigned u, unsigned* w) { w[0] = u; }
-RT_DEVICE void rt_unpack(uint2 u, unsigned* w) { w[0] = u.x, w[1] = u.y; }
-RT_DEVICE void rt_unpack(uint4 u, unsigned* w) { w[0] = u.x, w[1] = u.y, w[2] = u.z, w[3] = u.w; }
-RT_DEVICE void rt_pack(unsigned char& u, const unsigned* w) { u = (unsigned char)w[0]; }
-RT_DEVICE void rt_pack(unsigned short& u, const unsigned* w) { u = (unsigned short)w[0]; }
-RT_DEVICE void rt_pack(unsigned& u, const unsigned* w) { u = w[0]; }
-RT_DEVICE void rt_pack(uint2& u, const unsigned* w) { u.x = w[0], u.y = w[1]; }
-RT_DEVICE void rt_pack(uint4& u, const unsigned* w) { u.x = w[0], u.y = w[1], u.z = w[2], u.w = w[3]; }
-
-// Lane i of packed words, and its setting, by element size.
-template <int S> RT_DEVICE unsigned rt_get(const unsigned* w, int i) {
-  return S == 4 ? w[i] : (w[i * S / 4] >> (i * S % 4 * 8)) & (S == 2 ? 0xffffu : 0xffu);
+template <int K> RT_DEVICE unsigned rt_word(unsigned u) { return u; }
+template <int K> RT_DEVICE unsigned rt_word(const uint2& u) { return K == 0 ? u.x : u.y; }
+template <int K> RT_DEVICE unsigned rt_word(const uint4& u) {
+  return K == 0 ? u.x : K == 1 ? u.y : K == 2 ? u.z : u.w;
 }
+
+// How each storage type is decoded from the word that holds it (8-byte types: and the word behind it); `shift` is the
+// place of the element in its word.
+template <typename S> struct rt_decode { static RT_MEMBER S of(unsigned w, unsigned, int) { return (S)w; } };
+template <> struct rt_decode<rt_f32> {
+  static RT_MEMBER rt_f32 of(unsigned w, unsigned, int) { return __uint_as_float(w); }
+};
+template <> struct rt_decode<rt_i64> {
+  static RT_MEMBER rt_i64 of(unsigned w, unsigned high, int) { return (rt_i64)((unsigned long long)high << 32 | w); }
+};
+template <> struct rt_decode<rt_f64> {
+  static RT_MEMBER rt_f64 of(unsigned w, unsigned high, int) { return __hiloint2double((int)high, (int)w); }
+};
+template <> struct rt_decode<rt_f16> {
+  static RT_MEMBER rt_f32 of(unsigned w, unsigned, int shift) {
+    rt_f32 x;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"((unsigned short)(w >> shift)));
+    return x;
+  }
+};
+template <> struct rt_decode<rt_bf16> {
+  static RT_MEMBER rt_f32 of(unsigned w, unsigned, int shift) {
+    return __uint_as_float(shift == 0 ? w << 16 : w & 0xffff0000u);
+  }
+};
+template <> struct rt_decode<rt_i8> {
+  static RT_MEMBER rt_i32 of(unsigned w, unsigned, int shift) { return (rt_i8)(w >> shift); }
+};
+template <> struct rt_decode<rt_u8> {
+  static RT_MEMBER rt_i32 of(unsigned w, unsigned, int shift) { return (rt_u8)(w >> shift); }
+};
+template <> struct rt_decode<rt_bool> {
+  static RT_MEMBER rt_i32 of(unsigned w, unsigned, int shift) { return (rt_u8)(w >> shift) != 0; }
+};
+
+// Lane I of an array of units of B bytes.
+template <typename S, int I, int B, typename U> RT_DEVICE auto rt_element(const U* u) {
+  const int at = I * (int)sizeof(S), word = at % B / 4;
+  return rt_decode<S>::of(rt_word<word>(u[at / B]), rt_word<word + 1>(u[at / B]), at % 4 * 8);
+}
+template <typename A, typename S> RT_DEVICE A rt_load(const S* p, rt_list<0>, rt_list<0>) {
+  const typename rt_unit<sizeof(S)>::type u = *(const typename rt_unit<sizeof(S)>::type*)p;
+  return (A)rt_element<S, 0, (int)sizeof(S)>(&u);
+}
+template <typename A, typename S, int... I, int... J>
+RT_DEVICE rt_vec<A, sizeof...(I)> rt_load(const S* p, rt_list<I...>, rt_list<J...>) {
+  const int bytes = (int)(sizeof(S) * sizeof...(I) / sizeof...(J));
+  typedef typename rt_unit<bytes>::type Unit;
+  const Unit u[] = {((const Unit*)p)[J]...};
+  return {{(A)rt_element<S, I, bytes>(u)...}};
+}
+template <typename A, typename S, int... I>
+RT_DEVICE rt_vec<A, sizeof...(I)> rt_load_unaligned(const S* p, rt_list<I...>) {
+  return {{rt_load<A>(p + I, rt_list<0>(), rt_list<0>())...}};
+}
+template <typename A, typename S> RT_DEVICE A rt_load_unaligned(const S* p, rt_list<0> one) {
+  return rt_load<A>(p, one, one);
+}
+#define RT_UNITS(type, n) RT_LANES((sizeof(type) * (n) + 15) / 16)
+#define RT_LOAD(in, acc, n, p) rt_load<rt_acc_##acc, rt_##in>(p, RT_LANES(n), RT_UNITS(rt_##in, n))
+#define RT_LOAD_UNALIGNED(in, acc, n, p) rt_load_unaligned<rt_acc_##acc, rt_##in>(p, RT_LANES(n))
+
+// Lane i of packed words, set.
 template <int S> RT_DEVICE void rt_put(unsigned* w, int i, unsigned bits) {
   const int shift = i * S % 4 * 8;
   w[i * S / 4] = shift == 0 ? bits : w[i * S / 4] | (bits << shift);
 }
-
-// Bits to what they mean. The last parameter picks the storage type.
-RT_DEVICE void rt_decode(const unsigned* w, int i, rt_f32& x, rt_f32) { x = __uint_as_float(w[i]); }
-RT_DEVICE void rt_decode(const unsigned* w, int i, rt_i32& x, rt_i32) { x = (rt_i32)w[i]; }
-RT_DEVICE void rt_decode(const unsigned* w, int i, rt_f64& x, rt_f64) {
-  x = __hiloint2double((int)w[2 * i + 1], (int)w[2 * i]);
-}
-RT_DEVICE void rt_decode(const unsigned* w, int i, rt_i64& x, rt_i64) {
-  x = (rt_i64)(((unsigned long long)w[2 * i + 1] << 32) | w[2 * i]);
-}
-RT_DEVICE void rt_decode(const unsigned* w, int i, rt_f32& x, rt_f16) {
-  asm("cvt.f32.f16 %0, %1;" : "=f"(x) : "h"((unsigned short)rt_get<2>(w, i)));
-}
-RT_DEVICE void rt_decode(const unsigned* w, int i, rt_f32& x, rt_bf16) {
-  x = __uint_as_float(i % 2 ? w[i / 2] & 0xffff0000u : w[i / 2] << 16);
-}
-RT_DEVICE void rt_decode(const unsigned* w, int i, rt_i32& x, rt_i8) { x = (rt_i8)rt_get<1>(w, i); }
-RT_DEVICE void rt_decode(const unsigned* w, int i, rt_i32& x, rt_u8) { x = (rt_i32)rt_get<1>(w, i); }
-RT_DEVICE void rt_decode(const unsigned* w, int i, rt_i32& x, rt_bool) { x = rt_get<1>(w, i) != 0; }
-
-// The type that a storage type decodes to: itself, or the smallest that computes.
-template <typename S> struct rt_decoded { typedef S type; };
-template <> struct rt_decoded<rt_f16> { typedef rt_f32 type; };
-template <> struct rt_decoded<rt_bf16> { typedef rt_f32 type; };
-template <> struct rt_decoded<rt_i8> { typedef rt_i32 type; };
-template <> struct rt_decoded<rt_u8> { typedef rt_i32 type; };
-template <> struct rt_decoded<rt_bool> { typedef rt_i32 type; };
-
-template <typename S, typename A, int N> RT_DEVICE typename rt_vec_of<A, N>::type rt_load(const S* p) {
-  const int bytes = (int)sizeof(S) * N, step = bytes < 16 ? bytes : 16;
-  typedef typename rt_unit<step>::type Unit;
-  unsigned w[(bytes + 3) / 4];
-#pragma unroll
-  for (int b = 0; b < bytes / step; ++b) rt_unpack(((const Unit*)p)[b], w + b * step / 4);
-  typename rt_vec_of<A, N>::type r;
-#pragma unroll
-  for (int i = 0; i < N; ++i) {
-    typename rt_decoded<S>::type x;
-    rt_decode(w, i, x, S());
-    rt_at(r, i) = (A)x;
-  }
-  return r;
-}
-template <typename S, typename A, int N> RT_DEVICE typename rt_vec_of<A, N>::type rt_load_unaligned(const S* p) {
-  typename rt_vec_of<A, N>::type r;
-#pragma unroll
-  for (int i = 0; i < N; ++i) rt_at(r, i) = rt_load<S, A, 1>(p + i);
-  return r;
-}
-#define RT_LOAD(in, acc, n, p) rt_load<rt_##in, rt_acc_##acc, n>(p)
-#define RT_LOAD_UNALIGNED(in, acc, n, p) rt_load_unaligned<rt_##in, rt_acc_##acc, n>(p)
 
 // Meaning to bits. The last parameter picks the storage type.
 RT_DEVICE void rt_encode(unsigned* w, int i, rt_f32 x, rt_f32) { w[i] = __float_as_uint(x); }
@@ -204,78 +206,101 @@ RT_DEVICE void rt_encode(unsigned* w, int i, rt_i64 x, rt_f16) { rt_encode(w, i,
 RT_DEVICE void rt_encode(unsigned* w, int i, rt_i64 x, rt_bf16) { rt_encode(w, i, (rt_f64)x, rt_bf16()); }
 RT_DEVICE void rt_encode(unsigned* w, int i, rt_i32 x, rt_f16) { rt_encode(w, i, (rt_f64)x, rt_f16()); }
 RT_DEVICE void rt_encode(unsigned* w, int i, rt_i32 x, rt_bf16) { rt_encode(w, i, (rt_f64)x, rt_bf16()); }
-template <typename A> RT_DEVICE void rt_encode(unsigned* w, int i, A x, rt_f32) { rt_encode(w, i, (rt_f32)x, rt_f32()); }
-template <typename A> RT_DEVICE void rt_encode(unsigned* w, int i, A x, rt_f64) { rt_encode(w, i, (rt_f64)x, rt_f64()); }
-template <typename A> RT_DEVICE void rt_encode(unsigned* w, int i, A x, rt_i32) { rt_encode(w, i, (rt_i32)x, rt_i32()); }
-template <typename A> RT_DEVICE void rt_encode(unsigned* w, int i, A x, rt_i64) { rt_encode(w, i, (rt_i64)x, rt_i64()); }
+template <typename A> RT_DEVICE void rt_encode(unsigned* w, int i, A x, rt_f32) {
+  rt_encode(w, i, (rt_f32)x, rt_f32());
+}
+template <typename A> RT_DEVICE void rt_encode(unsigned* w, int i, A x, rt_f64) {
+  rt_encode(w, i, (rt_f64)x, rt_f64());
+}
+template <typename A> RT_DEVICE void rt_encode(unsigned* w, int i, A x, rt_i32) {
+  rt_encode(w, i, (rt_i32)x, rt_i32());
+}
+template <typename A> RT_DEVICE void rt_encode(unsigned* w, int i, A x, rt_i64) {
+  rt_encode(w, i, (rt_i64)x, rt_i64());
+}
 template <typename A> RT_DEVICE void rt_encode(unsigned* w, int i, A x, rt_i8) { rt_put<1>(w, i, (rt_i32)x & 0xff); }
 template <typename A> RT_DEVICE void rt_encode(unsigned* w, int i, A x, rt_u8) { rt_put<1>(w, i, (rt_i32)x & 0xff); }
 template <typename A> RT_DEVICE void rt_encode(unsigned* w, int i, A x, rt_bool) { rt_put<1>(w, i, x != 0); }
 
-template <typename O, typename A, int N> RT_DEVICE void rt_store(O* p, typename rt_vec_of<A, N>::type v) {
-  const int bytes = (int)sizeof(O) * N, step = bytes < 16 ? bytes : 16;
-  typedef typename rt_unit<step>::type Unit;
-  unsigned w[(bytes + 3) / 4];
-#pragma unroll
-  for (int i = 0; i < N; ++i) rt_encode(w, i, (A)rt_at(v, i), O());
-#pragma unroll
-  for (int b = 0; b < bytes / step; ++b) rt_pack(((Unit*)p)[b], w + b * step / 4);
+RT_DEVICE void rt_pack(unsigned char& u, const unsigned* w) { u = (unsigned char)w[0]; }
+RT_DEVICE void rt_pack(unsigned short& u, const unsigned* w) { u = (unsigned short)w[0]; }
+RT_DEVICE void rt_pack(unsigned& u, const unsigned* w) { u = w[0]; }
+RT_DEVICE void rt_pack(uint2& u, const unsigned* w) { u.x = w[0], u.y = w[1]; }
+RT_DEVICE void rt_pack(uint4& u, const unsigned* w) { u.x = w[0], u.y = w[1], u.z = w[2], u.w = w[3]; }
+template <typename A, typename O> RT_DEVICE void rt_store(O* p, A x, rt_list<0>, rt_list<0>) {
+  unsigned w[(sizeof(O) + 3) / 4];
+  rt_encode(w, 0, x, O());
+  rt_pack(*(typename rt_unit<sizeof(O)>::type*)p, w);
 }
-#define RT_STORE(acc, out, n, p, v) rt_store<rt_##out, rt_acc_##acc, n>(p, v)
-#define RT_STORE1(acc, out, p, x) rt_store<rt_##out, rt_acc_##acc, 1>(p, x)
+template <typename A, typename O, int... I, int... J>
+RT_DEVICE void rt_store(O* p, const rt_vec<A, sizeof...(I)>& x, rt_list<I...>, rt_list<J...>) {
+  const int bytes = (int)(sizeof(O) * sizeof...(I)), step = bytes / (int)sizeof...(J);
+  unsigned w[(bytes + 3) / 4];
+  (rt_encode(w, I, x.v[I], O()), ...);
+  (rt_pack(((typename rt_unit<step>::type*)p)[J], w + J * step / 4), ...);
+}
+#define RT_STORE(acc, out, n, p, x) rt_store<rt_acc_##acc, rt_##out>(p, x, RT_LANES(n), RT_UNITS(rt_##out, n))
+#define RT_STORE1(acc, out, p, x) rt_store<rt_acc_##acc, rt_##out>(p, x, rt_list<0>(), rt_list<0>())
 
 // ---- combining ----
 
 // Integers wrap: signed overflow has no meaning in the language, so they add and multiply as unsigned.
-RT_DEVICE rt_f32 rt_sum(rt_f32 a, rt_f32 b) { return a + b; }
-RT_DEVICE rt_f64 rt_sum(rt_f64 a, rt_f64 b) { return a + b; }
-RT_DEVICE rt_i32 rt_sum(rt_i32 a, rt_i32 b) { return (rt_i32)((unsigned)a + (unsigned)b); }
-RT_DEVICE rt_i64 rt_sum(rt_i64 a, rt_i64 b) { return (rt_i64)((unsigned long long)a + (unsigned long long)b); }
-RT_DEVICE rt_f32 rt_prod(rt_f32 a, rt_f32 b) { return a * b; }
-RT_DEVICE rt_f64 rt_prod(rt_f64 a, rt_f64 b) { return a * b; }
-RT_DEVICE rt_i32 rt_prod(rt_i32 a, rt_i32 b) { return (rt_i32)((unsigned)a * (unsigned)b); }
-RT_DEVICE rt_i64 rt_prod(rt_i64 a, rt_i64 b) { return (rt_i64)((unsigned long long)a * (unsigned long long)b); }
-// NaN stays: a NaN on the left is taken, one on the right fails the comparison.
-template <typename T> RT_DEVICE T rt_max(T a, T b) { return a >= b || a != a ? a : b; }
-template <typename T> RT_DEVICE T rt_min(T a, T b) { return a <= b || a != a ? a : b; }
+struct rt_op_sum {
+  static RT_MEMBER rt_f32 of(rt_f32 a, rt_f32 b) { return a + b; }
+  static RT_MEMBER rt_f64 of(rt_f64 a, rt_f64 b) { return a + b; }
+  static RT_MEMBER rt_i32 of(rt_i32 a, rt_i32 b) { return (rt_i32)((unsigned)a + (unsigned)b); }
+  static RT_MEMBER rt_i64 of(rt_i64 a, rt_i64 b) { return (rt_i64)((unsigned long long)a + (unsigned long long)b); }
+};
+struct rt_op_prod {
+  static RT_MEMBER rt_f32 of(rt_f32 a, rt_f32 b) { return a * b; }
+  static RT_MEMBER rt_f64 of(rt_f64 a, rt_f64 b) { return a * b; }
+  static RT_MEMBER rt_i32 of(rt_i32 a, rt_i32 b) { return (rt_i32)((unsigned)a * (unsigned)b); }
+  static RT_MEMBER rt_i64 of(rt_i64 a, rt_i64 b) { return (rt_i64)((unsigned long long)a * (unsigned long long)b); }
+};
+// NaN stays: one on the left is taken, one on the right fails the comparison. From sm_80 on one instruction does the
+// same.
+struct rt_op_max {
+  template <typename T> static RT_MEMBER T of(T a, T b) { return a >= b || a != a ? a : b; }
 #if __CUDA_ARCH__ >= 800
-// One instruction does the same from sm_80 on.
-RT_DEVICE rt_f32 rt_max(rt_f32 a, rt_f32 b) {
-  rt_f32 r;
-  asm("max.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
-  return r;
-}
-RT_DEVICE rt_f32 rt_min(rt_f32 a, rt_f32 b) {
-  rt_f32 r;
-  asm("min.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
-  return r;
-}
+  static RT_MEMBER rt_f32 of(rt_f32 a, rt_f32 b) {
+    rt_f32 r;
+    asm("max.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
+    return r;
+  }
 #endif
-
-#define RT_OPERATOR(op)                                                                      \
-  struct rt_op_##op {                                                                        \
-    template <typename T> static __device__ __forceinline__ T of(T a, T b) { return rt_##op(a, b); } \
+};
+struct rt_op_min {
+  template <typename T> static RT_MEMBER T of(T a, T b) { return a <= b || a != a ? a : b; }
+#if __CUDA_ARCH__ >= 800
+  static RT_MEMBER rt_f32 of(rt_f32 a, rt_f32 b) {
+    rt_f32 r;
+    asm("min.NaN.f32 %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));
+    return r;
   }
-RT_OPERATOR(sum);
-RT_OPERATOR(prod);
-RT_OPERATOR(max);
-RT_OPERATOR(min);
+#endif
+};
 
-template <typename Op, typename V> RT_DEVICE V rt_combine(V a, V b) {
-#pragma unroll
-  for (int i = 0; i < rt_lanes<V>::n; ++i) rt_at(a, i) = Op::of(rt_at(a, i), rt_at(b, i));
-  return a;
+template <typename Op, typename T> RT_DEVICE T rt_combine(T a, T b, rt_list<0>) { return Op::of(a, b); }
+template <typename Op, typename T, int... I>
+RT_DEVICE rt_vec<T, sizeof...(I)> rt_combine(const rt_vec<T, sizeof...(I)>& a, const rt_vec<T, sizeof...(I)>& b,
+                                             rt_list<I...>) {
+  return {{Op::of(a.v[I], b.v[I])...}};
 }
-template <typename Op, typename V> RT_DEVICE typename rt_lanes<V>::lane rt_fold(V v) {
-#pragma unroll
-  for (int h = rt_lanes<V>::n / 2; h > 0; h /= 2) {
-#pragma unroll
-    for (int i = 0; i < h; ++i) rt_at(v, i) = Op::of(rt_at(v, i), rt_at(v, i + h));
-  }
-  return rt_at(v, 0);
+#define RT_COMBINE(op, acc, n, a, b) rt_combine<rt_op_##op, rt_acc_##acc>(a, b, RT_LANES(n))
+
+// By halving; the pack holds the lanes that are left after one step.
+template <typename Op, typename T> RT_DEVICE T rt_fold(T x, rt_list<>) { return x; }
+template <typename Op, typename T> RT_DEVICE T rt_fold(const rt_vec<T, 2>& x, rt_list<0>) {
+  return Op::of(x.v[0], x.v[1]);
 }
-#define RT_COMBINE(op, acc, n, a, b) rt_combine<rt_op_##op, RT_VEC(acc, n)>(a, b)
-#define RT_FOLD(op, acc, n, v) rt_fold<rt_op_##op, RT_VEC(acc, n)>(v)
+template <typename Op, typename T, int... I>
+RT_DEVICE T rt_fold(const rt_vec<T, 2 + 2 * sizeof...(I)>& x, rt_list<0, I...>) {
+  const int half = 1 + (int)sizeof...(I);
+  const rt_vec<T, half> y = {{Op::of(x.v[0], x.v[half]), Op::of(x.v[I], x.v[I + half])...}};
+  return rt_fold<Op, T>(y, RT_LANES(half / 2));
+}
+template <> struct rt_first<0> { typedef rt_list<> lanes; };
+#define RT_FOLD(op, acc, n, x) rt_fold<rt_op_##op, rt_acc_##acc>(x, RT_LANES((n) / 2))
 
 // ---- shuffles: every thread of the block calls; `threads` is the block's size, a constant ----
 
@@ -348,7 +373,7 @@ template <typename T> RT_DEVICE void rt_atomic(rt_op_prod, T* p, T x) {
   Cell seen, next;
   seen.value = (T)1;
   for (;;) {
-    next.value = rt_prod(seen.value, x);
+    next.value = rt_op_prod::of(seen.value, x);
     const Bits found = atomicCAS((Bits*)p, seen.bits, next.bits);
     if (found == seen.bits) return;
     seen.bits = found;
