@@ -1,0 +1,309 @@
+#include "space/constraints.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <initializer_list>
+#include <utility>
+
+#include "space/mappings.h"
+
+namespace redtune {
+namespace {
+
+using Terms = std::initializer_list<std::pair<Variable, int>>;
+using Text = std::string;
+using F = SpaceFacts;
+using S = Schedule;
+
+Tiling tiling(const F& f, const S& s) { return tiling_of(f.axes, s, f.task->target.warp); }
+std::int64_t tiled_extent(const F& f) { return f.axes.row_type ? f.axes.kept : f.axes.inner; }
+std::int64_t looped_extent(const F& f) { return f.axes.row_type ? f.axes.inner : f.axes.reduced; }
+std::string_view looped_axis(const F& f) { return f.axes.row_type ? "inner reduced axis" : "reduced axis"; }
+
+// ---- what is wrong, in numbers
+// ---------------------------------------------------------------------------------
+
+Text too_many_threads(const F& f, const S& s) {
+  return fmt::format("rx*px = {}*{} = {} threads, target {} allows {}", s.rx, s.px, std::int64_t{s.rx} * s.px,
+                     f.task->target.name, f.task->target.max_threads_per_block);
+}
+
+Text partial_warp(const F& f, const S& s) {
+  return fmt::format(
+      "rx*px = {}*{} = {} threads leave lanes of a warp of {} idle, and the axes have work for more", s.rx,
+      s.px, s.threads(), f.task->target.warp);
+}
+
+Text broken_warp(const F& f, const S& s) {
+  return fmt::format("block={} shuffles whole warps of {}; rx*px = {}*{} = {} threads", name(s.block),
+                     f.task->target.warp, s.rx, s.px, s.threads());
+}
+
+Text nobody_combines(const F&, const S& s) {
+  return fmt::format(
+      "block=none with rx={}: nothing combines the threads of a block; take grid=atomic or another "
+      "block combine",
+      s.rx);
+}
+
+Text nothing_to_combine(const F&, const S& s) {
+  return fmt::format("block={} combines rx threads, and rx={}; take block=none", name(s.block), s.rx);
+}
+
+Text more_than_a_warp(const F& f, const S& s) {
+  return fmt::format("block=warp with rx={}: a warp has {} lanes; take block=shuffle or grid=atomic", s.rx,
+                     f.task->target.warp);
+}
+
+Text not_more_than_a_warp(const F& f, const S& s) {
+  return fmt::format("block=shuffle combines several warps of {}, and rx={}; take block=warp",
+                     f.task->target.warp, s.rx);
+}
+
+Text split_without_combine(const F&, const S& s) {
+  return fmt::format("split={} blocks share the reduced axis and grid=none does not combine them", s.split);
+}
+
+Text combine_without_split(const F&, const S& s) {
+  return fmt::format("grid={} combines results of an output, and split={} with block={} rx={} makes one",
+                     name(s.grid), s.split, name(s.block), s.rx);
+}
+
+Text strided_alone(const F&, const S& s) {
+  return fmt::format("walk=strided says how split blocks interleave, and split={}; take walk=chunked",
+                     s.split);
+}
+
+Text idle_kept(const F& f, const S& s) {
+  const std::int64_t lanes = std::int64_t{s.px} * s.rows * (f.axes.row_type ? 1 : s.vec);
+  return f.axes.row_type
+             ? fmt::format("px*rows = {}*{} = {} outputs per tile, the kept axis has {}", s.px, s.rows, lanes,
+                           tiled_extent(f))
+             : fmt::format("px*rows*vec = {}*{}*{} = {} outputs per tile, the inner kept axis has {}", s.px,
+                           s.rows, s.vec, lanes, tiled_extent(f));
+}
+
+Text idle_reduced(const F& f, const S& s) {
+  const std::int64_t lanes = std::int64_t{s.rx} * s.items * (f.axes.row_type ? s.vec : 1);
+  return f.axes.row_type ? fmt::format("rx*items*vec = {}*{}*{} = {} elements per iteration, the {} has {}",
+                                       s.rx, s.items, s.vec, lanes, looped_axis(f), looped_extent(f))
+                         : fmt::format("rx*items = {}*{} = {} elements per iteration, the {} has {}", s.rx,
+                                       s.items, lanes, looped_axis(f), looped_extent(f));
+}
+
+Text empty_split(const F& f, const S& s) {
+  return fmt::format(
+      "split={} blocks with rx={}{} leave some without work: the reduced axes have {} elements", s.split,
+      s.rx, f.axes.row_type ? fmt::format(" vec={}", s.vec) : "", f.axes.reduced);
+}
+
+Text acc_beyond_items(const F&, const S& s) {
+  return fmt::format("acc={} accumulators rotate over items={} loads: acc must not be larger", s.acc,
+                     s.items);
+}
+
+Text unrolled(const F&, const S& s) {
+  return fmt::format("rows*items = {}*{} = {} unrolled loads per iteration", s.rows, s.items,
+                     s.rows * s.items);
+}
+
+Text registers(const F& f, const S& s) {
+  const int bytes = bytes_of(f.task->accumulator());
+  return fmt::format("rows*acc*vec = {}*{}*{} accumulators of {} bytes = {} bytes of registers per thread",
+                     s.rows, s.acc, s.vec, bytes, std::int64_t{s.rows} * s.acc * s.vec * bytes);
+}
+
+Text shared_bytes(const F& f, const S& s) {
+  const std::int64_t lanes = f.axes.row_type ? 1 : s.vec;
+  return fmt::format(
+      "rx*px{} = {} partial results of {} bytes, target {} has {} bytes of shared memory per block",
+      f.axes.row_type ? "" : "*vec", lanes * s.rx * s.px, bytes_of(f.task->accumulator()),
+      f.task->target.name, f.task->target.shared_bytes_per_block);
+}
+
+Text too_wide(const F& f, const S& s) {
+  return fmt::format("vec={}; alignment, extent and type of the contiguous axis allow {}", s.vec,
+                     max_vector(*f.task));
+}
+
+Text idle_units(const F& f, const S& s) {
+  return fmt::format("serial={} leaves {} blocks for {} units", s.serial, tiling(f, s).blocks(),
+                     f.task->target.units);
+}
+
+Text too_many_waves(const F& f, const S& s) {
+  return fmt::format("split={} makes {} blocks; {} units are busy with fewer (limit {} per unit)", s.split,
+                     tiling(f, s).blocks(), f.task->target.units, 1 << f.waves_log);
+}
+
+Text grid_too_large(const F& f, const S& s) {
+  return fmt::format("{} blocks, target {} allows {}", tiling(f, s).blocks(), f.task->target.name,
+                     f.task->target.max_grid_x);
+}
+
+Text prefetch_shared(const F&, const S& s) {
+  return fmt::format("prefetch={} helps a thread that walks alone, and rx*px = {}*{}", s.prefetch, s.rx,
+                     s.px);
+}
+
+Text prefetch_beyond(const F& f, const S& s) {
+  return fmt::format(
+      "prefetch={} reaches past what a thread walks: the reduced axes have {} elements of {} bytes",
+      s.prefetch, f.axes.reduced, bytes_of(f.task->input_dtype()));
+}
+
+// ---- the inequalities
+// --------------------------------------------------------------------------------------------
+
+class Builder {
+ public:
+  Builder(const F& facts, const Piece& piece)
+      : f_(facts), rows_(ceil_log2(piece.rows)), looped_(piece.looped) {
+    const MappingInfo& mapping = mappings()[static_cast<std::size_t>(piece.mapping)];
+    block_ = mapping.block;
+    grid_ = mapping.grid;
+  }
+
+  std::vector<Constraint> build() {
+    combine_in_block();
+    combine_across_grid();
+    threads();
+    idle_lanes();
+    budgets();
+    blocks();
+    prefetch();
+    return std::move(list_);
+  }
+
+ private:
+  using B = BlockCombine;
+  using G = GridCombine;
+
+  void add(std::string_view name, Terms terms, int bound, std::string (*explain)(const F&, const S&)) {
+    Constraint c;
+    c.name = name;
+    for (const auto& [variable, coefficient] : terms) c.coefficients[variable] += coefficient;
+    c.bound = bound;
+    c.explain = explain;
+    list_.push_back(c);
+  }
+
+  void combine_in_block() {
+    const bool atomic = grid_ == G::kAtomic;
+    const bool shuffles = block_ == B::kWarp || block_ == B::kShuffle;
+    if (block_ == B::kNone && !atomic) add("block_combine", {{kRx, 1}}, 0, nobody_combines);
+    if (block_ != B::kNone && block_ != B::kShuffle)
+      add("block_combine", {{kRx, -1}}, -1, nothing_to_combine);
+    if (block_ == B::kWarp && !atomic) add("block_combine", {{kRx, 1}}, f_.warp_log, more_than_a_warp);
+    if (block_ == B::kShuffle) add("block_combine", {{kRx, -1}}, -f_.warp_log - 1, not_more_than_a_warp);
+    if (shuffles) add("full_warps", {{kRx, -1}, {kPx, -1}}, -f_.warp_log, broken_warp);
+  }
+
+  void combine_across_grid() {
+    if (grid_ == G::kNone) {
+      add("split_needs_combine", {{kSplit, 1}}, 0, split_without_combine);
+    } else if (grid_ == G::kAtomic && block_ == B::kNone) {
+      add("combine_needs_split", {{kRx, -1}, {kSplit, -1}}, -1, combine_without_split);
+    } else if (grid_ == G::kAtomic && block_ == B::kWarp) {
+      // split > 1, or a block of several warps.
+      add("combine_needs_split", {{kRx, -1}, {kSplit, -f_.warp_log - 1}}, -f_.warp_log - 1,
+          combine_without_split);
+    } else {
+      add("combine_needs_split", {{kSplit, -1}}, -1, combine_without_split);
+    }
+    add("strided_needs_split", {{kWalk, -1}, {kSplit, -1}}, -1, strided_alone);
+  }
+
+  void threads() {
+    const Target& target = f_.task->target;
+    add("threads_per_block", {{kRx, 1}, {kPx, 1}}, floor_log2(target.max_threads_per_block),
+        too_many_threads);
+    if (f_.cpu) return;
+    // No more than the axes can fill: a short task has no full warp.
+    const bool joins = block_ != B::kNone || grid_ == G::kAtomic;
+    const int lanes = std::max(0, f_.tile_log - rows_) + (joins ? f_.reduced_log : 0);
+    add("partial_warp", {{kRx, -1}, {kPx, -1}}, -std::min(f_.warp_log, lanes), partial_warp);
+  }
+
+  void idle_lanes() {
+    const int lanes_reduced = 1 - f_.vec_kept;
+    add("idle_lanes_kept", {{kPx, 1}, {kVec, f_.vec_kept}}, f_.tile_log - rows_, idle_kept);
+    add("idle_lanes_reduced", {{kRx, 1}, {kItems, 1}, {kVec, lanes_reduced}}, f_.reduced_log, idle_reduced);
+    if (grid_ != G::kNone) {
+      add("empty_split", {{kSplit, 1}, {kRx, 1}, {kVec, lanes_reduced}}, f_.split_log, empty_split);
+    }
+  }
+
+  void budgets() {
+    const Target& target = f_.task->target;
+    add("acc_divides_items", {{kAcc, 1}, {kItems, -1}}, 0, acc_beyond_items);
+    const int unrolled_log = f_.cpu && f_.vec_kept ? 6 : 4;
+    add("unroll_budget", {{kItems, 1}}, unrolled_log - rows_, unrolled);
+    const int words_log = std::max(0, f_.accumulator_log - 2);
+    add("registers", {{kAcc, 1}, {kVec, 1}}, (f_.cpu ? 10 : 6) - rows_ - words_log, registers);
+    add("vector_alignment", {{kVec, 1}}, floor_log2(max_vector(*f_.task)), too_wide);
+    const int shared_log = floor_log2(target.shared_bytes_per_block) - f_.accumulator_log;
+    if (block_ == B::kLane || block_ == B::kTree) {
+      add("shared_bytes", {{kRx, 1}, {kPx, 1}, {kVec, f_.vec_kept}}, shared_log, shared_bytes);
+    } else if (block_ == B::kShuffle) {
+      add("shared_bytes", {{kRx, 1}, {kPx, 1}}, shared_log + f_.warp_log, shared_bytes);
+    }
+  }
+
+  void blocks() {
+    const Target& target = f_.task->target;
+    if (looped_) {
+      add("idle_units", {{kSerial, 1}, {kPx, 1}, {kVec, f_.vec_kept}, {kSplit, -1}},
+          f_.kept_log - f_.units_log - rows_, idle_units);
+    }
+    const Terms blocks = {{kSplit, 1}, {kPx, -1}, {kVec, -f_.vec_kept}, {kSerial, -1}};
+    const int tiles_log = f_.kept_log - rows_;
+    if (grid_ != G::kNone) {
+      add("split_waves", blocks, f_.units_log + f_.waves_log - std::max(0, tiles_log), too_many_waves);
+    }
+    add("grid_limit", blocks, floor_log2(target.max_grid_x) - tiles_log, grid_too_large);
+  }
+
+  void prefetch() {
+    if (!f_.cpu) return;
+    const int never = 2 * floor_log2(f_.task->target.max_threads_per_block) + 2;
+    add("prefetch_alone", {{kRx, 1}, {kPx, 1}, {kPrefetch, never}}, never, prefetch_shared);
+    const std::int64_t walked = f_.axes.reduced * bytes_of(f_.task->input_dtype());
+    add("prefetch_reach", {{kPrefetch, floor_log2(2 * kPrefetchBytes)}}, floor_log2(walked), prefetch_beyond);
+  }
+
+  const F& f_;
+  int rows_;
+  bool looped_;
+  BlockCombine block_;
+  GridCombine grid_;
+  std::vector<Constraint> list_;
+};
+
+}  // namespace
+
+SpaceFacts facts_of(const Task& task) {
+  SpaceFacts f;
+  f.task = &task;
+  f.axes = axes_of(task.canonical);
+  const bool row = f.axes.row_type;
+  f.cpu = task.target.kind == TargetKind::kOpenClCpu;
+  f.vec_kept = row ? 0 : 1;
+  f.tile_log = ceil_log2(row ? f.axes.kept : f.axes.inner);
+  f.kept_log = row ? f.tile_log : ceil_log2(f.axes.outer) + f.tile_log;
+  f.reduced_log = ceil_log2(row ? f.axes.inner : f.axes.reduced);
+  f.split_log = floor_log2(f.axes.reduced);
+  f.warp_log = floor_log2(task.target.warp);
+  f.units_log = ceil_log2(task.target.units);
+  // A CPU pays nanoseconds for a block; a GPU is full at its resident blocks of 64 threads.
+  f.waves_log = f.cpu ? 6 : std::max(3, floor_log2(task.target.max_threads_per_unit) - 6);
+  f.accumulator_log = floor_log2(bytes_of(task.accumulator()));
+  return f;
+}
+
+std::vector<Constraint> constraints_of(const SpaceFacts& facts, const Piece& piece) {
+  return Builder(facts, piece).build();
+}
+
+}  // namespace redtune
