@@ -1,0 +1,208 @@
+#include "measure/measuring_session.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "measure/cpu_facts.h"
+#include "space/axes.h"
+#include "support/error.h"
+#include "support/stats.h"
+#include "support/text.h"
+
+namespace redtune {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+std::string bytes_text(std::int64_t bytes) { return format_bytes(static_cast<double>(bytes)); }
+
+std::int64_t output_bytes(const Task& task) {
+  return task.op.output().elements() * bytes_of(task.output_dtype());
+}
+
+// Above what any machine of the kind reads from memory; only times far beyond it are called impossible.
+double memory_roof(const Target& target) {
+  if (target.memory_bytes_per_second > 0) return target.memory_bytes_per_second;
+  constexpr double kPerCore = 40e9, kLeastForCpu = 400e9, kGpu = 10e12;
+  return target.kind == TargetKind::kOpenClCpu ? std::max(kPerCore * target.units, kLeastForCpu) : kGpu;
+}
+
+Json request(const char* what) {
+  Json json = Json::object();
+  json["do"] = what;
+  return json;
+}
+
+Outcome rejected(std::string detail) {
+  Outcome outcome;
+  outcome.kind = OutcomeKind::kRejected;
+  outcome.detail = std::move(detail);
+  return outcome;
+}
+
+}  // namespace
+
+MeasuringSession::MeasuringSession(const DeviceInfo& device, const Task& task, const MeasureOptions& options,
+                                   std::vector<unsigned char> input)
+    : device_(device), task_(task), options_(options), input_(std::move(input)) {
+  setup_.device_id = device.id;
+  setup_.target = task.target;
+  setup_.fault = options.worker_fault;
+  worker_.emplace(setup_, WorkerProcess::Role::kMeasure, evidence_, 0);
+  worker_->ensure_running();
+  require_memory();
+  const std::int64_t most = std::min(worker_->limits().buffer_bytes, available_memory_bytes() / 2);
+  setup_.layout = arena_layout(static_cast<std::int64_t>(input_.size()), device.target.last_level_cache_bytes,
+                               options.cold, most);
+  arena_ = make_arena(setup_.layout, input_);
+  output_ = SharedMemory::create("redtune-output", output_bytes(task));
+  setup_.arena = {arena_.path(), arena_.bytes()};
+  setup_.output = {output_.path(), output_.bytes()};
+  worker_->ensure_running();
+}
+
+void MeasuringSession::require_memory() const {
+  const DeviceLimits& limits = worker_->limits();
+  const auto input = static_cast<std::int64_t>(input_.size());
+  const std::int64_t largest = std::max(input, output_bytes(task_)) + kGuardBytes;
+  if (largest > limits.buffer_bytes) {
+    throw UserError("task " + task_.op.title() + " needs a buffer of " + bytes_text(largest) + ", device '" +
+                    device_.id + "' allows " + bytes_text(limits.buffer_bytes) + "; choose a smaller shape");
+  }
+  // The shared copy, the output twice, and values and tolerances of the reference.
+  constexpr std::int64_t kReferenceBytes = 4 * 8;
+  const std::int64_t needed =
+      input + 2 * output_bytes(task_) + kReferenceBytes * task_.op.output().elements();
+  const std::int64_t free = available_memory_bytes();
+  if (needed > free) {
+    throw UserError("task " + task_.op.title() + " needs " + bytes_text(needed) + " of memory, free are " +
+                    bytes_text(free) + "; choose a smaller shape");
+  }
+}
+
+std::optional<Outcome> MeasuringSession::refuse(const Program& program) const {
+  const DeviceLimits& limits = worker_->limits();
+  std::int64_t scratch = 0;
+  for (const BufferSpec& spec : program.buffers) {
+    const bool given = spec.kind == BufferKind::kInput || spec.kind == BufferKind::kOutput;
+    if (!given) scratch += spec.bytes();
+    const auto most = spec.kind == BufferKind::kInput    ? setup_.layout.input_bytes
+                      : spec.kind == BufferKind::kOutput ? output_bytes(task_)
+                                                         : limits.buffer_bytes - kGuardBytes;
+    if (spec.bytes() <= most) continue;
+    return rejected("buffer '" + spec.name + "' of " + bytes_text(spec.bytes()) + ", possible are " +
+                    bytes_text(most));
+  }
+  if (scratch > limits.memory_bytes / 4) {
+    return rejected("partial results of " + bytes_text(scratch) +
+                    " are more than a quarter of the device's " + bytes_text(limits.memory_bytes));
+  }
+  for (const KernelLaunch& launch : program.launches) {
+    const std::int64_t threads = std::int64_t{launch.block[0]} * launch.block[1] * launch.block[2];
+    if (threads > limits.block_threads) {
+      return rejected("kernel '" + launch.entry + "': block of " + std::to_string(threads) +
+                      " threads, device allows " + std::to_string(limits.block_threads));
+    }
+    if (launch.shared_bytes > limits.shared_bytes) {
+      return rejected("kernel '" + launch.entry + "': " + bytes_text(launch.shared_bytes) +
+                      " of shared memory, device allows " + bytes_text(limits.shared_bytes));
+    }
+  }
+  return std::nullopt;
+}
+
+// The tolerance is a line in the depth: two points of it, found once, serve every schedule.
+const Reference& MeasuringSession::reference(const Candidate& candidate) {
+  if (!reference_) {
+    tolerance_of_storage_ = compute_reference(task_.op, input_, 0).tolerance;
+    reference_ = compute_reference(task_.op, input_, 1);
+    tolerance_of_depth_ = reference_->tolerance;
+    for (std::size_t i = 0; i < tolerance_of_depth_.size(); ++i)
+      tolerance_of_depth_[i] -= tolerance_of_storage_[i];
+    input_ = {};  // the shared copy is enough from here on
+  }
+  const auto depth = static_cast<double>(combine_depth(task_, candidate.schedule));
+  for (std::size_t i = 0; i < tolerance_of_depth_.size(); ++i) {
+    reference_->tolerance[i] = tolerance_of_storage_[i] + depth * tolerance_of_depth_[i];
+  }
+  return *reference_;
+}
+
+double MeasuringSession::launch_deadline() const {
+  return std::max(options_.deadline_floor_seconds, options_.deadline_factor * best_seconds_);
+}
+
+double MeasuringSession::least_seconds() const {
+  constexpr std::int64_t kBig = 1 << 20;
+  const std::int64_t input = setup_.layout.input_bytes;
+  if (!options_.cold || input < kBig) return 0;
+  const double bytes = std::min(task_.compulsory_bytes(), static_cast<double>(input));
+  constexpr double kGenerous = 4;
+  return bytes / (kGenerous * memory_roof(task_.target));
+}
+
+Outcome MeasuringSession::check(const Candidate& candidate, std::int64_t number,
+                                const std::function<void()>& starting) {
+  const Clock::time_point start = Clock::now();
+  worker_->ensure_running();
+  Json load = request("load");
+  load["number"] = number;
+  load["program"] = to_json(candidate.program);
+  const auto finish = [&](Outcome outcome) {
+    outcome.measure_seconds = seconds_since(start);
+    return outcome;
+  };
+  Answer answer = worker_->ask(load, options_.compile_deadline_seconds, idle_);
+  if (answer.state != Answer::State::kDone) return finish(answer.failure);
+  if (starting) starting();
+  const double deadline = launch_deadline();
+  answer = worker_->ask(request("run"), deadline, idle_);
+  if (answer.state == Answer::State::kTimedOut) {
+    answer.failure.detail = "the first launch did not end within " + format_seconds(deadline);
+  }
+  if (answer.state != Answer::State::kDone) return finish(answer.failure);
+  const Verdict verdict = check_output(task_.op, reference(candidate), output());
+  Outcome outcome;
+  outcome.kind = verdict.pass ? OutcomeKind::kTimed : OutcomeKind::kWrongResult;
+  outcome.detail = verdict.pass ? "" : verdict.detail;
+  outcome.max_error = verdict.max_error;
+  return finish(outcome);
+}
+
+Outcome MeasuringSession::time(Outcome checked) {
+  const Clock::time_point start = Clock::now();
+  const SamplingRules rules{options_.min_samples,           options_.max_samples, options_.target_spread,
+                            options_.max_seconds_per_trial, best_seconds_,        least_seconds()};
+  Json json = request("time");
+  json["rules"] = to_json(rules);
+  // Short repetitions come with a beat only four times a second.
+  constexpr double kBeatSeconds = 0.5;
+  Answer answer = worker_->ask(json, launch_deadline() + kBeatSeconds, idle_);
+  const double seconds = checked.measure_seconds + seconds_since(start);
+  if (answer.state != Answer::State::kDone) {
+    answer.failure.max_error = checked.max_error;
+    answer.failure.measure_seconds = seconds;
+    return answer.failure;
+  }
+  Outcome outcome = std::move(checked);
+  outcome.measure_seconds = seconds;
+  outcome.seconds = answer.reply.at("seconds").get<std::vector<double>>();
+  outcome.median_seconds = median(outcome.seconds);
+  constexpr int kResamples = 1000;
+  const Interval interval = bootstrap_median(outcome.seconds, 0.95, kResamples, 1);
+  outcome.low_seconds = interval.low;
+  outcome.high_seconds = interval.high;
+  outcome.spread = relative_spread(outcome.seconds);
+  outcome.kernel_seconds = median(answer.reply.at("kernel_seconds").get<std::vector<double>>());
+  return outcome;
+}
+
+std::vector<unsigned char> MeasuringSession::output() const {
+  return {output_.data(), output_.data() + output_.bytes()};
+}
+
+}  // namespace redtune

@@ -1,0 +1,81 @@
+// The tool's side of one worker process: starting it, asking it under a deadline, and being rid of it.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "measure/evidence.h"
+#include "measure/protocol.h"
+#include "support/subprocess.h"
+
+namespace redtune {
+
+/// Path of redtune-worker: $REDTUNE_WORKER, else beside the running binary, else where it was built.
+std::string worker_path();
+
+/// Everything that each worker of a run needs to know.
+struct WorkerSetup {
+  std::string device_id;
+  Target target;
+  ArenaLayout layout;
+  MemoryAddress arena, output;
+  std::string fault;
+};
+
+struct Answer {
+  enum class State {
+    kDone,
+    kFailed,    // the candidate failed: `failure`
+    kTimedOut,  // nothing for too long; the worker has been killed
+    kDied,      // by itself, or it spoke nonsense and was killed
+  };
+  State state = State::kDied;
+  Json reply;       // kDone, kFailed
+  Outcome failure;  // kFailed, kTimedOut, kDied: kind and detail
+};
+
+/// Starts no process until it is needed; starts a new one after each that was lost.
+class WorkerProcess {
+ public:
+  enum class Role { kMeasure, kCompile };
+  WorkerProcess(const WorkerSetup& setup, Role role, Evidence& evidence, int slot);
+
+  bool running() const { return process_.has_value(); }
+  /// Opens the device, and hands over the input when the setup has one. Throws NoDevice (DeviceLost after a
+  /// first good start) with what the worker said.
+  void ensure_running();
+  /// Limits of the device; the worker has been started.
+  const DeviceLimits& limits() const { return limits_; }
+
+  /// Sends a request and waits for its reply. `silence_seconds`: longest time without a reply or beat;
+  /// `idle`, when set, is called about every millisecond meanwhile.
+  Answer ask(const Json& request, double silence_seconds, const std::function<void()>& idle = nullptr);
+
+  /// The same in two halves, for many workers at once. `poll` is nullopt while the worker is busy.
+  void send(const Json& request, double silence_seconds);
+  std::optional<Answer> poll(double wait_seconds);
+
+  void kill();
+  pid_t pid() const { return process_ ? process_->pid() : -1; }
+
+ private:
+  void start();
+  Answer ask_at_start(const Json& request);
+  Answer lost(Answer::State state, OutcomeKind kind, const std::string& what);
+  Answer understand(const std::string& line);
+
+  const WorkerSetup& setup_;
+  Role role_;
+  Evidence& evidence_;
+  int slot_;
+  int starts_ = 0;
+  bool opened_before_ = false, has_input_ = false;
+  std::string stderr_name_;
+  DeviceLimits limits_;
+  std::optional<Subprocess> process_;
+  double silence_seconds_ = 0, deadline_ = 0;  // deadline_: by the steady clock
+};
+
+}  // namespace redtune
