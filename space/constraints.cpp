@@ -16,6 +16,10 @@ using Text = std::string;
 using F = SpaceFacts;
 using S = Schedule;
 
+constexpr int kLaneLog = 5;      // additions that one lane of a GPU block does alone
+constexpr int kAtomicsLog = 12;  // atomics on one output when each thread has its own
+constexpr int kSectorLog = 5;    // bytes that a GPU fetches at once
+
 Tiling tiling(const F& f, const S& s) { return tiling_of(f.axes, s, f.task->target.warp); }
 std::int64_t tiled_extent(const F& f) { return f.axes.row_type ? f.axes.kept : f.axes.inner; }
 std::int64_t looped_extent(const F& f) { return f.axes.row_type ? f.axes.inner : f.axes.reduced; }
@@ -61,6 +65,22 @@ Text not_more_than_a_warp(const F& f, const S& s) {
                      f.task->target.warp, s.rx);
 }
 
+Text lane_too_long(const F&, const S& s) {
+  return fmt::format("block=lane with rx={}: one lane adds up {} results while the others wait (limit {})",
+                     s.rx, s.rx, 1 << kLaneLog);
+}
+
+Text too_many_atomics(const F& f, const S& s) {
+  return fmt::format("rx={} split={} make {} atomics on each output (limit {})", s.rx, s.split,
+                     tiling(f, s).partials, 1 << kAtomicsLog);
+}
+
+Text split_too_small(const F& f, const S& s) {
+  return fmt::format(
+      "split={} still makes only {} blocks for {} units, and the reduced axes have more to share", s.split,
+      tiling(f, s).blocks(), f.task->target.units);
+}
+
 Text split_without_combine(const F&, const S& s) {
   return fmt::format("split={} blocks share the reduced axis and grid=none does not combine them", s.split);
 }
@@ -90,6 +110,14 @@ Text idle_reduced(const F& f, const S& s) {
                                        s.rx, s.items, s.vec, lanes, looped_axis(f), looped_extent(f))
                          : fmt::format("rx*items = {}*{} = {} elements per iteration, the {} has {}", s.rx,
                                        s.items, lanes, looped_axis(f), looped_extent(f));
+}
+
+Text uncoalesced(const F& f, const S& s) {
+  const std::int64_t run = std::int64_t{s.vec} * (f.axes.row_type ? s.rx : s.px);
+  const int bytes = bytes_of(f.task->input_dtype());
+  return fmt::format(
+      "{}*vec = {} neighbouring elements of {} bytes = {} bytes, memory comes in sectors of {}",
+      f.axes.row_type ? "rx" : "px", run, bytes, run * bytes, 1 << kSectorLog);
 }
 
 Text empty_split(const F& f, const S& s) {
@@ -125,6 +153,11 @@ Text shared_bytes(const F& f, const S& s) {
 Text too_wide(const F& f, const S& s) {
   return fmt::format("vec={}; alignment, extent and type of the contiguous axis allow {}", s.vec,
                      max_vector(*f.task));
+}
+
+Text serial_and_split(const F&, const S& s) {
+  return fmt::format("serial={} makes blocks fewer and split={} makes them more: one of them must be 1",
+                     s.serial, s.split);
 }
 
 Text idle_units(const F& f, const S& s) {
@@ -170,6 +203,7 @@ class Builder {
     combine_across_grid();
     threads();
     idle_lanes();
+    coalesced();
     budgets();
     blocks();
     prefetch();
@@ -197,6 +231,7 @@ class Builder {
       add("block_combine", {{kRx, -1}}, -1, nothing_to_combine);
     if (block_ == B::kWarp && !atomic) add("block_combine", {{kRx, 1}}, f_.warp_log, more_than_a_warp);
     if (block_ == B::kShuffle) add("block_combine", {{kRx, -1}}, -f_.warp_log - 1, not_more_than_a_warp);
+    if (block_ == B::kLane && !f_.cpu) add("lane_depth", {{kRx, 1}}, kLaneLog, lane_too_long);
     if (shuffles) add("full_warps", {{kRx, -1}, {kPx, -1}}, -f_.warp_log, broken_warp);
   }
 
@@ -205,6 +240,7 @@ class Builder {
       add("split_needs_combine", {{kSplit, 1}}, 0, split_without_combine);
     } else if (grid_ == G::kAtomic && block_ == B::kNone) {
       add("combine_needs_split", {{kRx, -1}, {kSplit, -1}}, -1, combine_without_split);
+      add("atomics_per_output", {{kRx, 1}, {kSplit, 1}}, kAtomicsLog, too_many_atomics);
     } else if (grid_ == G::kAtomic && block_ == B::kWarp) {
       // split > 1, or a block of several warps.
       add("combine_needs_split", {{kRx, -1}, {kSplit, -f_.warp_log - 1}}, -f_.warp_log - 1,
@@ -226,6 +262,17 @@ class Builder {
     add("partial_warp", {{kRx, -1}, {kPx, -1}}, -std::min(f_.warp_log, lanes), partial_warp);
   }
 
+  /// A GPU fetches whole sectors, so threads that lie side by side must use them up, unless a thread walks a
+  /// row alone.
+  void coalesced() {
+    const bool along_reduced = f_.axes.row_type;
+    if (f_.cpu || (along_reduced && block_ == B::kNone)) return;
+    const int run_log = std::max(0, kSectorLog - floor_log2(bytes_of(f_.task->input_dtype())));
+    const int axis_log = along_reduced ? f_.reduced_log : std::max(0, f_.tile_log - rows_);
+    add("coalesced", {{along_reduced ? kRx : kPx, -1}, {kVec, -1}}, -std::min(run_log, axis_log),
+        uncoalesced);
+  }
+
   void idle_lanes() {
     const int lanes_reduced = 1 - f_.vec_kept;
     add("idle_lanes_kept", {{kPx, 1}, {kVec, f_.vec_kept}}, f_.tile_log - rows_, idle_kept);
@@ -241,7 +288,7 @@ class Builder {
     const int unrolled_log = f_.cpu && f_.vec_kept ? 6 : 4;
     add("unroll_budget", {{kItems, 1}}, unrolled_log - rows_, unrolled);
     const int words_log = std::max(0, f_.accumulator_log - 2);
-    add("registers", {{kAcc, 1}, {kVec, 1}}, (f_.cpu ? 10 : 6) - rows_ - words_log, registers);
+    add("registers", {{kAcc, 1}, {kVec, 1}}, (f_.cpu ? 10 : 5) - rows_ - words_log, registers);
     add("vector_alignment", {{kVec, 1}}, floor_log2(max_vector(*f_.task)), too_wide);
     const int shared_log = floor_log2(target.shared_bytes_per_block) - f_.accumulator_log;
     if (block_ == B::kLane || block_ == B::kTree) {
@@ -254,12 +301,20 @@ class Builder {
   void blocks() {
     const Target& target = f_.task->target;
     if (looped_) {
-      add("idle_units", {{kSerial, 1}, {kPx, 1}, {kVec, f_.vec_kept}, {kSplit, -1}},
-          f_.kept_log - f_.units_log - rows_, idle_units);
+      add("serial_or_split", {{kSplit, 1}}, 0, serial_and_split);
+      add("idle_units", {{kSerial, 1}, {kPx, 1}, {kVec, f_.vec_kept}}, f_.kept_log - f_.units_log - rows_,
+          idle_units);
     }
     const Terms blocks = {{kSplit, 1}, {kPx, -1}, {kVec, -f_.vec_kept}, {kSerial, -1}};
     const int tiles_log = f_.kept_log - rows_;
     if (grid_ != G::kNone) {
+      // Blocks are bought with a combine across the grid: then enough of them, where 4096 elements each are
+      // left.
+      const int enough = std::min(f_.units_log - 3, tiles_log + f_.split_log - 12);
+      if (!f_.cpu) {
+        add("split_fills_units", {{kSplit, -1}, {kPx, 1}, {kVec, f_.vec_kept}}, tiles_log - enough,
+            split_too_small);
+      }
       add("split_waves", blocks, f_.units_log + f_.waves_log - std::max(0, tiles_log), too_many_waves);
     }
     add("grid_limit", blocks, floor_log2(target.max_grid_x) - tiles_log, grid_too_large);
