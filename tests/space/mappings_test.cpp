@@ -1,0 +1,94 @@
+#include "space/mappings.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "tests/space/task_builder.h"
+
+namespace redtune {
+namespace {
+
+using B = BlockCombine;
+using G = GridCombine;
+using testing::HasSubstr;
+
+std::string reason(const Task& task, B block, G grid) {
+  const std::optional<Rejection> rejection = reject_mapping(task, block, grid);
+  return rejection ? rejection->constraint + ": " + rejection->detail : "";
+}
+
+Determinism determinism(const Task& task, G grid) {
+  Schedule schedule;
+  schedule.grid = grid;
+  return determinism_of(task, schedule);
+}
+
+TEST(Mappings, EveryRowAgreesWithTheScheduleItDescribes) {
+  std::set<std::string_view> names;
+  for (const MappingInfo& row : mappings()) {
+    Schedule schedule;
+    schedule.block = row.block;
+    schedule.grid = row.grid;
+    EXPECT_EQ(row.name, schedule.mapping());
+    EXPECT_EQ(row.mapping_class, schedule.mapping_class()) << row.name;
+    EXPECT_FALSE(row.summary.empty()) << row.name;
+    EXPECT_TRUE(names.insert(row.name).second) << row.name;
+  }
+  EXPECT_EQ(mappings().front().name, "none");
+}
+
+TEST(Mappings, EveryMappingIsLegalForAFloatSumOverRows) {
+  const Task task = task_of("64x1024", "1", "sm_90");
+  for (const MappingInfo& row : mappings()) EXPECT_EQ(reason(task, row.block, row.grid), "") << row.name;
+}
+
+TEST(Mappings, ShufflesNeedTheContiguousAxisReduced) {
+  const Task column = task_of("1024x64", "0", "sm_90");
+  EXPECT_THAT(reason(column, B::kWarp, G::kNone), HasSubstr("shuffle_form: mapping warp: "));
+  EXPECT_THAT(reason(column, B::kShuffle, G::kAtomic), HasSubstr("shuffle_form: mapping shuffle+atomic: "));
+  EXPECT_EQ(reason(column, B::kTree, G::kAtomic), "");
+  EXPECT_EQ(reason(column, B::kLane, G::kNone), "");
+}
+
+TEST(Mappings, AtomicsNeedTheOutputToBeTheAccumulator) {
+  const Task half = task_of("64x1024", "1", "sm_90", "sum", "f16");
+  EXPECT_EQ(
+      reason(half, B::kTree, G::kAtomic),
+      "atomic_dtype: mapping tree+atomic: atomics add to the output itself, so its type must be that of the "
+      "accumulator: output f16, accumulator f32; for 16-bit floats ask for out f32");
+  EXPECT_EQ(reason(half, B::kTree, G::kSecondKernel), "");
+  EXPECT_EQ(reason(task_of("64x1024", "1", "sm_90", "sum", "f16", "f32"), B::kTree, G::kAtomic), "");
+}
+
+TEST(Mappings, AtomicsHaveAtLeastFourBytes) {
+  const Task bytes = task_of("64x1024", "1", "sm_90", "max", "i8");
+  EXPECT_THAT(reason(bytes, B::kTree, G::kAtomic), HasSubstr("atomic_width: "));
+  EXPECT_EQ(reason(bytes, B::kTree, G::kNone), "");
+}
+
+TEST(Mappings, WideAtomicsNeedATargetThatHasThem) {
+  Task task = task_of("64x1024", "1", "cpu", "sum", "f64");
+  EXPECT_EQ(reason(task, B::kTree, G::kAtomic), "");
+  task.target.atomic_i64 = false;
+  EXPECT_THAT(reason(task, B::kTree, G::kAtomic), HasSubstr("atomic_target: "));
+}
+
+TEST(Mappings, RunToRunRefusesAtomicsThatRound) {
+  EXPECT_THAT(reason(repeatable(task_of("64x1024", "1", "sm_90")), B::kTree, G::kAtomic),
+              HasSubstr("determinism: "));
+  EXPECT_EQ(reason(repeatable(task_of("64x1024", "1", "sm_90", "max")), B::kTree, G::kAtomic), "");
+  EXPECT_EQ(reason(repeatable(task_of("64x1024", "1", "sm_90", "sum", "i32")), B::kTree, G::kAtomic), "");
+}
+
+TEST(Mappings, OnlyAtomicsThatRoundAreNotGuaranteed) {
+  EXPECT_EQ(determinism(task_of("64x1024", "1", "sm_90"), G::kAtomic), Determinism::kNotGuaranteed);
+  EXPECT_EQ(determinism(task_of("64x1024", "1", "sm_90"), G::kSecondKernel), Determinism::kRunToRun);
+  EXPECT_EQ(determinism(task_of("64x1024", "1", "sm_90"), G::kLastBlock), Determinism::kRunToRun);
+  EXPECT_EQ(determinism(task_of("64x1024", "1", "sm_90", "min"), G::kAtomic), Determinism::kRunToRun);
+  EXPECT_EQ(determinism(task_of("64x1024", "1", "sm_90", "prod", "i32"), G::kAtomic), Determinism::kRunToRun);
+}
+
+}  // namespace
+}  // namespace redtune
