@@ -26,7 +26,8 @@ std::int64_t number_before(std::string_view line, std::string_view unit) {
 constexpr unsigned char kFormSized = 4;
 constexpr unsigned char kAttributeFrameSize = 0x11;
 constexpr unsigned char kAttributeRegisterCount = 0x2f;
-// From sm_90 on the driver keeps this much of each block's shared memory for itself, and the section counts it.
+// From sm_90 on the driver keeps this much of each block's shared memory for itself, and the section counts
+// it.
 constexpr std::int64_t kReservedSharedBytes = 1024;
 
 /// Bounds-checked reading of a 64-bit ELF file in memory.
@@ -34,7 +35,9 @@ class Elf {
  public:
   explicit Elf(std::span<const char> bytes) : bytes_(bytes) {
     const auto header = at<Elf64_Ehdr>(0);
-    if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_ident[EI_CLASS] != ELFCLASS64) return;
+    if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
+        header->e_ident[EI_CLASS] != ELFCLASS64)
+      return;
     for (std::uint64_t i = 0; i < header->e_shnum; ++i) {
       const auto section = at<Elf64_Shdr>(header->e_shoff + i * sizeof(Elf64_Shdr));
       if (!section) {
@@ -136,13 +139,15 @@ std::vector<KernelResources> resources_of_cubin(std::span<const char> cubin) {
   const bool reserved = elf.find(".nv.shared.reserved.0") != nullptr;
   std::vector<KernelResources> kernels;
   for (const auto& [entry, count] : registers) {
-    if (elf.find(".nv.constant0." + entry) == nullptr) continue;  // a device function: kernels have parameters
+    if (elf.find(".nv.constant0." + entry) == nullptr)
+      continue;  // a device function: kernels have parameters
     KernelResources kernel;
     kernel.entry = entry;
     kernel.registers = static_cast<int>(count);
     kernel.stack_bytes = frames[entry];
     if (const Elf64_Shdr* shared = elf.find(".nv.shared." + entry)) {
-      kernel.shared_bytes = static_cast<std::int64_t>(shared->sh_size) - (reserved ? kReservedSharedBytes : 0);
+      kernel.shared_bytes =
+          static_cast<std::int64_t>(shared->sh_size) - (reserved ? kReservedSharedBytes : 0);
     }
     kernels.push_back(kernel);
   }

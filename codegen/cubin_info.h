@@ -1,5 +1,5 @@
-// What a compiled kernel needs: registers, shared and local memory, spills. Read from the assembler's log, or from the
-// binary itself where the log is empty (a compiler's own cache keeps no log).
+// What a compiled kernel needs: registers, shared and local memory, spills. Read from the assembler's log, or
+// from the binary itself where the log is empty (a compiler's own cache keeps no log).
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,8 @@ struct KernelResources {
   friend bool operator==(const KernelResources&, const KernelResources&) = default;
 };
 
-/// From the lines that `--ptxas-options=-v` prints. Lines that it does not know are skipped; nothing there: empty.
+/// From the lines that `--ptxas-options=-v` prints. Lines that it does not know are skipped; nothing there:
+/// empty.
 std::vector<KernelResources> resources_of_log(std::string_view log);
 
 /// From a cubin's ELF sections. Empty when it is no such file or is cut short.

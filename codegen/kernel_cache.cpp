@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <cstdio>
+#include <cstring>
 #include <fstream>
 #include <iterator>
 
@@ -130,9 +130,11 @@ std::optional<NvrtcResult> KernelCache::find(const std::string& key) {
 
 void KernelCache::store(const std::string& key, const NvrtcResult& result) {
   if (!enabled_ || !result.ok) return;
-  // Renamed into place: readers see all or nothing. Not flushed to disk, as a file that a crash cuts short fails its
-  // hash and costs one compilation, while flushing would cost milliseconds for each kernel.
-  const std::string temporary = path(key) + "." + std::to_string(::getpid()) + "." + std::to_string(temporary_++);
+  // Renamed into place: readers see all or nothing. Not flushed to disk, as a file that a crash cuts short
+  // fails its hash and costs one compilation, while flushing would cost milliseconds for each kernel.
+  static std::atomic<std::size_t> serial{0};  // of the process: threads may use caches of their own
+  const std::string temporary =
+      path(key) + "." + std::to_string(::getpid()) + "." + std::to_string(serial++);
   std::ofstream file(temporary, std::ios::binary);
   file << header_of(result).dump(-1, ' ', true, Json::error_handler_t::replace) << '\n';
   file.write(result.image.data(), static_cast<std::streamsize>(result.image.size()));

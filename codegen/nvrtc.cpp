@@ -19,7 +19,8 @@ using Clock = std::chrono::steady_clock;
 constexpr std::array<const char*, 2> kOptional = {
     // Leaves out declarations of textures and of the device runtime: 5 to 8 ms of each compilation.
     "--minimal",
-    // With a driver present NVRTC keeps a cache of its own, which would answer without a log and make compile times
+    // With a driver present NVRTC keeps a cache of its own, which would answer without a log and make compile
+    // times
     // meaningless. KernelCache is the cache.
     "--no-cache",
 };
@@ -39,7 +40,8 @@ class Compilation {
  public:
   Compilation(const NvrtcFunctions& call, const std::string& text) : call_(call) {
     const int code = call_.CreateProgram(&program_, text.c_str(), "kernel.cu", 0, nullptr, nullptr);
-    RT_CHECK(code == kNvrtcSuccess, std::string("NVRTC does not create a program: ") + call_.GetErrorString(code));
+    RT_CHECK(code == kNvrtcSuccess,
+             std::string("NVRTC does not create a program: ") + call_.GetErrorString(code));
   }
   ~Compilation() { call_.DestroyProgram(&program_); }
   Compilation(const Compilation&) = delete;
@@ -67,7 +69,8 @@ class Compilation {
   }
 
  private:
-  std::vector<char> fetch(int (*size)(_nvrtcProgram*, std::size_t*), int (*get)(_nvrtcProgram*, char*)) const {
+  std::vector<char> fetch(int (*size)(_nvrtcProgram*, std::size_t*),
+                          int (*get)(_nvrtcProgram*, char*)) const {
     std::size_t bytes = 0;
     if (size(program_, &bytes) != kNvrtcSuccess || bytes == 0) return {};
     std::vector<char> data(bytes);
@@ -106,8 +109,12 @@ std::string fatal_line(std::string_view log) {
   std::string first;
   for (const std::string& raw : split(log, '\n')) {
     const std::string line = trim(raw);
-    for (const char* word : {"error:", "error :", "fatal", "ERROR"}) {
-      if (line.find(word) != std::string::npos) return line;
+    // "k.cu(3): error: x", "ptxas error   : x", "ptxas fatal   : x", "catastrophic error: x"
+    for (const std::string_view word : {"error", "fatal", "ERROR"}) {
+      const std::size_t at = line.find(word);
+      if (at == std::string::npos) continue;
+      const std::size_t next = line.find_first_not_of(' ', at + word.size());
+      if (word == "ERROR" || (next != std::string::npos && line[next] == ':')) return line;
     }
     if (first.empty()) first = line;
   }
@@ -123,7 +130,8 @@ Nvrtc& Nvrtc::instance() {
   return *nvrtc;
 }
 
-Nvrtc::Nvrtc(std::unique_ptr<NvrtcLibrary> library) : library_(std::move(library)), dropped_(kOptional.size()) {
+Nvrtc::Nvrtc(std::unique_ptr<NvrtcLibrary> library)
+    : library_(std::move(library)), dropped_(kOptional.size()) {
   int count = 0;
   if (library_->call.GetNumSupportedArchs(&count) != kNvrtcSuccess || count <= 0) return;
   architectures_.resize(static_cast<std::size_t>(count));
@@ -133,7 +141,9 @@ Nvrtc::Nvrtc(std::unique_ptr<NvrtcLibrary> library) : library_(std::move(library
 
 Nvrtc::~Nvrtc() = default;
 
-std::string Nvrtc::version() const { return std::to_string(library_->major) + "." + std::to_string(library_->minor); }
+std::string Nvrtc::version() const {
+  return std::to_string(library_->major) + "." + std::to_string(library_->minor);
+}
 
 const std::string& Nvrtc::path() const { return library_->path; }
 
@@ -145,7 +155,8 @@ int Nvrtc::newest_usable(int compute_capability) const {
 void Nvrtc::require_architecture(int compute_capability) const {
   // Without a list the compiler itself has to complain.
   if (architectures_.empty() || std::ranges::binary_search(architectures_, compute_capability)) return;
-  std::string message = "NVRTC " + version() + " does not know the architecture sm_" + std::to_string(compute_capability);
+  std::string message =
+      "NVRTC " + version() + " does not know the architecture sm_" + std::to_string(compute_capability);
   if (compute_capability > architectures_.back()) {
     message += ", which is newer than it; a newer NVRTC is needed, or PTX for compute_" +
                std::to_string(newest_usable(compute_capability));
@@ -156,9 +167,9 @@ void Nvrtc::require_architecture(int compute_capability) const {
 }
 
 std::vector<std::string> Nvrtc::command_line(const NvrtcOptions& options) const {
-  std::vector<std::string> line = {
-      std::string("--gpu-architecture=") + (options.ptx ? "compute_" : "sm_") + std::to_string(options.compute_capability),
-      "--std=c++17"};
+  std::vector<std::string> line = {std::string("--gpu-architecture=") + (options.ptx ? "compute_" : "sm_") +
+                                       std::to_string(options.compute_capability),
+                                   "--std=c++17"};
   if (!options.ptx) line.push_back("--ptxas-options=-v");
   for (std::size_t i = 0; i < kOptional.size(); ++i) {
     if (!dropped_[i]) line.push_back(kOptional[i]);

@@ -18,7 +18,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 /// "kernel.cu(812): error: identifier ..." without its place, so that one mistake counts as one kind.
 std::string failure_kind(const NvrtcResult& result) {
@@ -27,8 +29,8 @@ std::string failure_kind(const NvrtcResult& result) {
   return place != std::string::npos ? result.error.substr(place + 3) : result.error;
 }
 
-/// Threads take the next index from a counter: compilations differ in length by a factor of ten, so that dealing them
-/// out beforehand would leave threads idle.
+/// Threads take the next index from a counter: compilations differ in length by a factor of ten, so that
+/// dealing them out beforehand would leave threads idle.
 class Batch {
  public:
   Batch(Nvrtc& nvrtc, std::size_t count, const ProgramGenerator& generator, const BatchOptions& options,
@@ -77,8 +79,9 @@ class Batch {
     const std::string text = full_text(*program, TargetKind::kCuda);
     const double generate_seconds = seconds_since(start);
     const Clock::time_point compile_start = Clock::now();
-    const NvrtcResult result = options_.cache != nullptr ? options_.cache->compile(nvrtc_, text, options_.compile)
-                                                         : nvrtc_.compile(text, options_.compile);
+    const NvrtcResult result = options_.cache != nullptr
+                                   ? options_.cache->compile(nvrtc_, text, options_.compile)
+                                   : nvrtc_.compile(text, options_.compile);
     const double compile_seconds = seconds_since(compile_start);
     const std::lock_guard lock(mutex_);
     summary_.generate_seconds += generate_seconds;
@@ -126,8 +129,10 @@ void add_times(const BatchSummary& summary, TextTable& table) {
   const double work = summary.generate_seconds + summary.compile_seconds;
   table.row({"wall time", format_seconds(summary.wall_seconds), fmt::format("{} threads", summary.threads)});
   table.row({"rate", fmt::format("{:.1f}", summary.programs_per_second()), "programs per second"});
-  table.row({"in the generator", format_seconds(summary.generate_seconds), share(summary.generate_seconds, work)});
-  table.row({"in the compiler", format_seconds(summary.compile_seconds), share(summary.compile_seconds, work)});
+  table.row(
+      {"in the generator", format_seconds(summary.generate_seconds), share(summary.generate_seconds, work)});
+  table.row(
+      {"in the compiler", format_seconds(summary.compile_seconds), share(summary.compile_seconds, work)});
   if (summary.seconds.empty()) return;
   table.row({"one compilation", format_seconds(median(summary.seconds)),
              fmt::format("median; 90 % within {}, longest {}", format_seconds(quantile(summary.seconds, 0.9)),
@@ -153,7 +158,8 @@ std::string format_summary(const BatchSummary& summary) {
   const auto count = [&](const char* label, std::size_t n, const std::string& note) {
     table.row({label, format_count(static_cast<std::int64_t>(n)), note});
   };
-  count("compiled", summary.compiled, summary.from_cache > 0 ? fmt::format("{} from the cache", summary.from_cache) : "");
+  count("compiled", summary.compiled,
+        summary.from_cache > 0 ? fmt::format("{} from the cache", summary.from_cache) : "");
   count("failed", summary.failed, "");
   if (summary.skipped > 0) count("not generated", summary.skipped, "");
   if (!summary.registers.empty()) {
@@ -161,7 +167,8 @@ std::string format_summary(const BatchSummary& summary) {
     table.row({"registers", fmt::format("{:.0f}", median(registers)),
                fmt::format("median; least {}, most {}", std::ranges::min(summary.registers),
                            std::ranges::max(summary.registers))});
-    count("spilling", summary.spilling, share(static_cast<double>(summary.spilling), static_cast<double>(summary.compiled)));
+    count("spilling", summary.spilling,
+          share(static_cast<double>(summary.spilling), static_cast<double>(summary.compiled)));
   }
   add_times(summary, table);
   std::string text = table.str();

@@ -71,7 +71,8 @@ bool resolve_all(void* h, NvrtcFunctions& f) {
   return resolve(h, "nvrtcGetErrorString", f.GetErrorString) && resolve(h, "nvrtcVersion", f.Version) &&
          resolve(h, "nvrtcGetNumSupportedArchs", f.GetNumSupportedArchs) &&
          resolve(h, "nvrtcGetSupportedArchs", f.GetSupportedArchs) &&
-         resolve(h, "nvrtcCreateProgram", f.CreateProgram) && resolve(h, "nvrtcDestroyProgram", f.DestroyProgram) &&
+         resolve(h, "nvrtcCreateProgram", f.CreateProgram) &&
+         resolve(h, "nvrtcDestroyProgram", f.DestroyProgram) &&
          resolve(h, "nvrtcCompileProgram", f.CompileProgram) &&
          resolve(h, "nvrtcGetProgramLogSize", f.GetProgramLogSize) &&
          resolve(h, "nvrtcGetProgramLog", f.GetProgramLog) && resolve(h, "nvrtcGetPTXSize", f.GetPTXSize) &&
@@ -84,7 +85,8 @@ bool resolve_all(void* h, NvrtcFunctions& f) {
 std::vector<std::string> nvrtc_candidates(const std::string& override_path) {
   if (!override_path.empty()) return {override_path};
   std::vector<std::string> candidates(kNames.begin(), kNames.end());
-  for (const std::string& root : {environment("CUDA_HOME"), environment("CUDA_PATH"), std::string("/usr/local/cuda")}) {
+  for (const std::string& root :
+       {environment("CUDA_HOME"), environment("CUDA_PATH"), std::string("/usr/local/cuda")}) {
     if (root.empty()) continue;
     for (const char* name : kNames) candidates.push_back(root + "/lib64/" + name);
   }

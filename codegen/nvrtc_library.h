@@ -1,5 +1,5 @@
-// The NVRTC library, opened at run time: the build needs no CUDA toolkit and the tool starts without one. Nothing
-// outside codegen/nvrtc*.cpp should need this header.
+// The NVRTC library, opened at run time: the build needs no CUDA toolkit and the tool starts without one.
+// Nothing outside codegen/nvrtc*.cpp should need this header.
 #pragma once
 
 #include <cstddef>
@@ -20,14 +20,15 @@ enum NvrtcCode : int {
   kNvrtcCancelled = 16,
 };
 
-/// The functions used, by their names without "nvrtc". The enum results are ints. Checked against nvrtc.h where the
-/// build finds it.
+/// The functions used, by their names without "nvrtc". The enum results are ints. Checked against nvrtc.h
+/// where the build finds it.
 struct NvrtcFunctions {
   const char* (*GetErrorString)(int);
   int (*Version)(int*, int*);
   int (*GetNumSupportedArchs)(int*);
   int (*GetSupportedArchs)(int*);
-  int (*CreateProgram)(_nvrtcProgram**, const char*, const char*, int, const char* const*, const char* const*);
+  int (*CreateProgram)(_nvrtcProgram**, const char*, const char*, int, const char* const*,
+                       const char* const*);
   int (*DestroyProgram)(_nvrtcProgram**);
   int (*CompileProgram)(_nvrtcProgram*, int, const char* const*);
   int (*GetProgramLogSize)(_nvrtcProgram*, std::size_t*);
@@ -47,12 +48,13 @@ struct NvrtcLibrary {
   NvrtcFunctions call{};
 };
 
-/// Where NVRTC is looked for: only `override_path` (a file) when it is not empty; otherwise the known names on the
-/// loader's path, then the toolkit directories that CUDA_HOME and CUDA_PATH name, then /usr/local/cuda.
+/// Where NVRTC is looked for: only `override_path` (a file) when it is not empty; otherwise the known names
+/// on the loader's path, then the toolkit directories that CUDA_HOME and CUDA_PATH name, then
+/// /usr/local/cuda.
 std::vector<std::string> nvrtc_candidates(const std::string& override_path);
 
-/// Opens the first candidate that loads and has the needed functions; it stays open until the process ends. Throws
-/// NoDevice naming every place tried, the loader's reason for the first, and the remedy.
+/// Opens the first candidate that loads and has the needed functions; it stays open until the process ends.
+/// Throws NoDevice naming every place tried, the loader's reason for the first, and the remedy.
 std::unique_ptr<NvrtcLibrary> open_nvrtc(const std::vector<std::string>& candidates);
 
 }  // namespace redtune

@@ -64,7 +64,7 @@ template <> struct rt_first<2> { typedef rt_list<0, 1> lanes; };
 template <> struct rt_first<4> { typedef rt_list<0, 1, 2, 3> lanes; };
 template <> struct rt_first<8> { typedef rt_list<0, 1, 2, 3, 4, 5, 6, 7> lanes; };
 template <> struct rt_first<16> { typedef rt_list<0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15> lanes; };
-#define RT_LANES(n) rt_first<n>::lanes()
+#define RT_LANES(n) typename rt_first<n>::lanes()
 
 template <typename T, int N> struct alignas(sizeof(T) * N < 16 ? sizeof(T) * N : 16) rt_vec { T v[N]; };
 template <typename T, int N> struct rt_vec_of { typedef rt_vec<T, N> type; };
@@ -75,11 +75,11 @@ template <typename T, int... I> RT_DEVICE rt_vec<T, sizeof...(I)> rt_splat(T x, 
   return {{(I < 0 ? T() : x)...}};
 }
 template <typename T> RT_DEVICE T rt_splat(T x, rt_list<0>) { return x; }
-#define RT_SPLAT(acc, n, x) rt_splat<rt_acc_##acc>(x, RT_LANES(n))
+#define RT_SPLAT(acc, n, x) (rt_splat<rt_acc_##acc>(x, RT_LANES(n)))
 
 template <typename T, int N> RT_DEVICE T rt_lane(const rt_vec<T, N>& v, int i) { return v.v[i]; }
 template <typename T> RT_DEVICE T rt_lane(T x, int) { return x; }
-#define RT_LANE(acc, n, x, i) rt_lane<rt_acc_##acc>(x, i)
+#define RT_LANE(acc, n, x, i) (rt_lane<rt_acc_##acc>(x, i))
 
 template <typename T, int N> RT_DEVICE void rt_set(rt_vec<T, N>& v, int i, T x) { v.v[i] = x; }
 template <typename T> RT_DEVICE void rt_set(T& v, int, T x) { v = x; }
@@ -90,7 +90,7 @@ RT_DEVICE rt_vec<T, sizeof...(I)> rt_keep_from(const rt_vec<T, sizeof...(I)>& v,
   return {{(I < k ? other : v.v[I])...}};
 }
 template <typename T> RT_DEVICE T rt_keep_from(T x, int k, T other, rt_list<0>) { return k > 0 ? other : x; }
-#define RT_KEEP_FROM(acc, n, x, k, identity) rt_keep_from<rt_acc_##acc>(x, k, identity, RT_LANES(n))
+#define RT_KEEP_FROM(acc, n, x, k, identity) (rt_keep_from<rt_acc_##acc>(x, k, identity, RT_LANES(n)))
 
 // ---- loads and stores: elements travel as their bits, in units of up to 16 bytes ----
 
@@ -164,8 +164,8 @@ template <typename A, typename S> RT_DEVICE A rt_load_unaligned(const S* p, rt_l
   return rt_load<A>(p, one, one);
 }
 #define RT_UNITS(type, n) RT_LANES((sizeof(type) * (n) + 15) / 16)
-#define RT_LOAD(in, acc, n, p) rt_load<rt_acc_##acc, rt_##in>(p, RT_LANES(n), RT_UNITS(rt_##in, n))
-#define RT_LOAD_UNALIGNED(in, acc, n, p) rt_load_unaligned<rt_acc_##acc, rt_##in>(p, RT_LANES(n))
+#define RT_LOAD(in, acc, n, p) (rt_load<rt_acc_##acc, rt_##in>(p, RT_LANES(n), RT_UNITS(rt_##in, n)))
+#define RT_LOAD_UNALIGNED(in, acc, n, p) (rt_load_unaligned<rt_acc_##acc, rt_##in>(p, RT_LANES(n)))
 
 // Lane i of packed words, set.
 template <int S> RT_DEVICE void rt_put(unsigned* w, int i, unsigned bits) {
@@ -286,7 +286,7 @@ RT_DEVICE rt_vec<T, sizeof...(I)> rt_combine(const rt_vec<T, sizeof...(I)>& a, c
                                              rt_list<I...>) {
   return {{Op::of(a.v[I], b.v[I])...}};
 }
-#define RT_COMBINE(op, acc, n, a, b) rt_combine<rt_op_##op, rt_acc_##acc>(a, b, RT_LANES(n))
+#define RT_COMBINE(op, acc, n, a, b) (rt_combine<rt_op_##op, rt_acc_##acc>(a, b, RT_LANES(n)))
 
 // By halving; the pack holds the lanes that are left after one step.
 template <typename Op, typename T> RT_DEVICE T rt_fold(T x, rt_list<>) { return x; }
@@ -300,7 +300,7 @@ RT_DEVICE T rt_fold(const rt_vec<T, 2 + 2 * sizeof...(I)>& x, rt_list<0, I...>) 
   return rt_fold<Op, T>(y, RT_LANES(half / 2));
 }
 template <> struct rt_first<0> { typedef rt_list<> lanes; };
-#define RT_FOLD(op, acc, n, x) rt_fold<rt_op_##op, rt_acc_##acc>(x, RT_LANES((n) / 2))
+#define RT_FOLD(op, acc, n, x) (rt_fold<rt_op_##op, rt_acc_##acc>(x, RT_LANES((n) / 2)))
 
 // ---- shuffles: every thread of the block calls; `threads` is the block's size, a constant ----
 
@@ -310,7 +310,7 @@ RT_DEVICE unsigned rt_warp_mask(int threads, int tid) {
   return left >= RT_WARP ? 0xffffffffu : (1u << left) - 1u;
 }
 #define RT_SHFL_DOWN(acc, x, delta, width, threads, scratch, tid) \
-  __shfl_down_sync(rt_warp_mask(threads, tid), (rt_acc_##acc)(x), delta, width)
+  (__shfl_down_sync(rt_warp_mask(threads, tid), (rt_acc_##acc)(x), delta, width))
 
 // Shuffles need no memory here.
 #define RT_SHFL_SCRATCH(acc, name, n)
