@@ -50,7 +50,7 @@ struct DeviceEvaluator::Batch {
 };
 
 DeviceEvaluator::DeviceEvaluator(const DeviceInfo& device, const Task& task, const MeasureOptions& options)
-    : session_(device, task, options, make_input(task.op, options.data_seed)),
+    : session_(device, task, options, [&] { return make_input(task.op, options.data_seed); }),
       pool_(session_.setup(), compile_jobs(options), options.compile_deadline_seconds, session_.evidence()),
       overlap_(measures_while_compiling(task.target)) {}
 
@@ -143,7 +143,7 @@ RunResult run_once(const DeviceInfo& device, const Task& task, const Candidate& 
   }
   MeasureOptions once = options;
   once.cold = false;  // one copy of the input is enough
-  MeasuringSession session(device, task, once, input);
+  MeasuringSession session(device, task, once, [&] { return input; });
   RunResult result;
   if (std::optional<Outcome> refused = session.refuse(candidate.program)) {
     result.outcome = *refused;

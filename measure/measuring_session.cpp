@@ -20,6 +20,10 @@ double seconds_since(Clock::time_point start) {
 
 std::string bytes_text(std::int64_t bytes) { return format_bytes(static_cast<double>(bytes)); }
 
+std::int64_t input_bytes(const Task& task) {
+  return task.op.input().storage_elements() * bytes_of(task.input_dtype());
+}
+
 std::int64_t output_bytes(const Task& task) {
   return task.op.output().elements() * bytes_of(task.output_dtype());
 }
@@ -47,14 +51,15 @@ Outcome rejected(std::string detail) {
 }  // namespace
 
 MeasuringSession::MeasuringSession(const DeviceInfo& device, const Task& task, const MeasureOptions& options,
-                                   std::vector<unsigned char> input)
-    : device_(device), task_(task), options_(options), input_(std::move(input)) {
+                                   const std::function<std::vector<unsigned char>()>& make_input)
+    : device_(device), task_(task), options_(options) {
   setup_.device_id = device.id;
   setup_.target = task.target;
   setup_.fault = options.worker_fault;
   worker_.emplace(setup_, WorkerProcess::Role::kMeasure, evidence_, 0);
   worker_->ensure_running();
   require_memory();
+  input_ = make_input();
   const std::int64_t most = std::min(worker_->limits().buffer_bytes, available_memory_bytes() / 2);
   setup_.layout = arena_layout(static_cast<std::int64_t>(input_.size()), device.target.last_level_cache_bytes,
                                options.cold, most);
@@ -67,16 +72,16 @@ MeasuringSession::MeasuringSession(const DeviceInfo& device, const Task& task, c
 
 void MeasuringSession::require_memory() const {
   const DeviceLimits& limits = worker_->limits();
-  const auto input = static_cast<std::int64_t>(input_.size());
+  const std::int64_t input = input_bytes(task_);
   const std::int64_t largest = std::max(input, output_bytes(task_)) + kGuardBytes;
   if (largest > limits.buffer_bytes) {
     throw UserError("task " + task_.op.title() + " needs a buffer of " + bytes_text(largest) + ", device '" +
                     device_.id + "' allows " + bytes_text(limits.buffer_bytes) + "; choose a smaller shape");
   }
-  // The shared copy, the output twice, and values and tolerances of the reference.
+  // The input and its shared copy, the output twice, and values and tolerances of the reference.
   constexpr std::int64_t kReferenceBytes = 4 * 8;
   const std::int64_t needed =
-      input + 2 * output_bytes(task_) + kReferenceBytes * task_.op.output().elements();
+      2 * input + 2 * output_bytes(task_) + kReferenceBytes * task_.op.output().elements();
   const std::int64_t free = available_memory_bytes();
   if (needed > free) {
     throw UserError("task " + task_.op.title() + " needs " + bytes_text(needed) + " of memory, free are " +

@@ -14,10 +14,10 @@ namespace redtune {
 
 class MeasuringSession {
  public:
-  /// Starts the worker and fills the memory. Throws NoDevice when the device does not answer, UserError with
+  /// Starts the worker and, once it is known that it fits, fills the memory. Throws NoDevice when the device does not answer, UserError with
   /// needed and free bytes when the task does not fit.
   MeasuringSession(const DeviceInfo& device, const Task& task, const MeasureOptions& options,
-                   std::vector<unsigned char> input);
+                   const std::function<std::vector<unsigned char>()>& make_input);
 
   /// What the device can never run, with numbers; nullopt when it may.
   std::optional<Outcome> refuse(const Program& program) const;

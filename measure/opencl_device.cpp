@@ -42,7 +42,6 @@ std::string error_name(cl_int code) {
       {CL_INVALID_KERNEL_ARGS, "CL_INVALID_KERNEL_ARGS"},
       {CL_INVALID_ARG_INDEX, "CL_INVALID_ARG_INDEX"},
       {CL_INVALID_WORK_GROUP_SIZE, "CL_INVALID_WORK_GROUP_SIZE"},
-      {CL_INVALID_WORK_ITEM_SIZE, "CL_INVALID_WORK_ITEM_SIZE"},
       {CL_INVALID_GLOBAL_WORK_SIZE, "CL_INVALID_GLOBAL_WORK_SIZE"},
       {CL_INVALID_BUFFER_SIZE, "CL_INVALID_BUFFER_SIZE"},
   };
@@ -137,8 +136,9 @@ DeviceInfo describe(const NamedDevice& named) {
   info.target.shared_bytes_per_block_optin = info.target.shared_bytes_per_block;
   info.target.atomic_i64 =
       device_text(device, CL_DEVICE_EXTENSIONS).find("cl_khr_int64_base_atomics") != std::string::npos;
-  info.driver =
-      text_of(clGetPlatformInfo, platform, CL_PLATFORM_NAME) + " " + device_text(device, CL_DRIVER_VERSION);
+  const std::string maker = text_of(clGetPlatformInfo, platform, CL_PLATFORM_NAME);
+  info.driver = (maker == "Portable Computing Language" ? "PoCL" : maker) + " " +
+                device_text(device, CL_DRIVER_VERSION);
   const std::string model = cpu ? "cpu: " + cpu_model() : trim(device_text(device, CL_DEVICE_NAME));
   info.name = model + ", " + std::to_string(info.target.units) +
               (info.target.units == 1 ? " unit, " : " units, ") + info.driver;
@@ -313,7 +313,7 @@ Event OpenClDriver::enqueue(const LoadedKernel& loaded, const std::array<std::si
 bool OpenClDriver::prime() {
   if (!is_cpu(device_)) return true;
   constexpr std::int64_t kLargeGrid = 65536;
-  constexpr auto kPatience = std::chrono::seconds(2);
+  constexpr auto kPatience = std::chrono::seconds(1);
   bind(0);
   for (const LoadedKernel& loaded : kernels_) {
     std::array<std::size_t, 3> grid{1, 1, 1};
