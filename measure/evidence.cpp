@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -41,6 +42,18 @@ fs::path base_directory() {
   const fs::path base = cache.empty() ? fs::temp_directory_path(code) : fs::path(cache) / "evidence";
   fs::create_directories(base, code);
   return base;
+}
+
+// PoCL leaves an empty file behind for each program it compiles. The young ones may belong to a compiler at
+// work.
+void remove_leftovers(const fs::path& cache) {
+  constexpr auto kYoung = std::chrono::minutes(10);
+  const auto now = fs::file_time_type::clock::now();
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(cache, ignored)) {
+    if (!entry.path().filename().string().starts_with("tempfile_")) continue;
+    if (now - fs::last_write_time(entry.path(), ignored) > kYoung) fs::remove(entry.path(), ignored);
+  }
 }
 
 }  // namespace
@@ -105,6 +118,7 @@ std::string compiler_cache_variable() {
                 << base << "\n";
     }
     make_directories(base + "/pocl");
+    remove_leftovers(base + "/pocl");
     return std::string(kName) + "=" + base + "/pocl";
   }();
   return variable;

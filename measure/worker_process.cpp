@@ -37,13 +37,6 @@ std::string worker_path() {
 WorkerProcess::WorkerProcess(const WorkerSetup& setup, Role role, Evidence& evidence, int slot)
     : setup_(setup), role_(role), evidence_(evidence), slot_(slot) {}
 
-WorkerProcess::~WorkerProcess() {
-  if (!process_ || asked_) return;
-  constexpr double kEndSeconds = 0.5;
-  process_->close_stdin();
-  process_->wait(kEndSeconds);
-}
-
 void WorkerProcess::start() {
   ++starts_;
   const bool measuring = role_ == Role::kMeasure;
@@ -60,7 +53,7 @@ void WorkerProcess::start() {
   } catch (const UserError& error) {
     throw NoDevice(error.what());
   }
-  has_input_ = asked_ = false;
+  has_input_ = false;
 }
 
 Answer WorkerProcess::ask_at_start(const Json& request) {
@@ -105,7 +98,6 @@ Answer WorkerProcess::ask(const Json& request, double silence_seconds, const std
 }
 
 void WorkerProcess::send(const Json& request, double silence_seconds) {
-  asked_ = true;
   silence_seconds_ = silence_seconds;
   deadline_ = now_seconds() + silence_seconds;
   // A write that fails shows as a closed stdout at the next poll, with the reason why the worker ended.
@@ -134,7 +126,6 @@ std::optional<Answer> WorkerProcess::poll(double wait_seconds) {
     deadline_ = now_seconds() + silence_seconds_;
     return std::nullopt;
   }
-  asked_ = false;
   return answer;
 }
 

@@ -41,10 +41,6 @@ class WorkerProcess {
  public:
   enum class Role { kMeasure, kCompile };
   WorkerProcess(const WorkerSetup& setup, Role role, Evidence& evidence, int slot);
-  /// Lets an idle worker end by itself, so that its driver tidies up; kills what does not end at once.
-  ~WorkerProcess();
-  WorkerProcess(const WorkerProcess&) = delete;
-  WorkerProcess& operator=(const WorkerProcess&) = delete;
 
   bool running() const { return process_.has_value(); }
   /// Opens the device, and hands over the input when the setup has one. Throws NoDevice (DeviceLost after a
@@ -79,7 +75,6 @@ class WorkerProcess {
   std::string stderr_name_;
   DeviceLimits limits_;
   std::optional<Subprocess> process_;
-  bool asked_ = false;                         // a reply is due
   double silence_seconds_ = 0, deadline_ = 0;  // deadline_: by the steady clock
 };
 
