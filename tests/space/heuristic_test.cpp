@@ -3,9 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <set>
 #include <sstream>
 
-#include "space/axes.h"
+#include "space/constraints.h"
 #include "space/mappings.h"
 #include "space/search_space.h"
 #include "tests/space/task_builder.h"
@@ -17,17 +18,21 @@ constexpr const char* kTargets[] = {"cpu", "sm_75", "sm_80", "sm_90", "sm_100"};
 
 std::string default_text(const Task& task) { return default_schedule(task).text(); }
 
+/// Asks the constraints, which costs no enumeration.
 void expect_legal(const Task& task) {
-  const SearchSpace space(task);
   const Schedule schedule = default_schedule(task);
-  const std::optional<Rejection> rejection = space.why_not(schedule);
+  const std::optional<Rejection> rejection = why_not(task, {}, schedule);
   EXPECT_FALSE(rejection) << task.key() << " " << schedule.text() << ": " << rejection->constraint << " "
                           << rejection->detail;
-  EXPECT_TRUE(space.find(schedule)) << task.key() << " " << schedule.text();
   EXPECT_EQ(schedule, default_schedule(task));
   if (task.op.determinism == Determinism::kRunToRun) {
     EXPECT_EQ(determinism_of(task, schedule), Determinism::kRunToRun) << task.key();
   }
+}
+
+void expect_listed(const Task& task) {
+  expect_legal(task);
+  EXPECT_TRUE(SearchSpace(task).find(default_schedule(task))) << task.key();
 }
 
 void expect_legal_everywhere(const std::string& shape, const std::string& axes) {
@@ -36,7 +41,10 @@ void expect_legal_everywhere(const std::string& shape, const std::string& axes) 
       for (const char* op : {"sum", "max"}) {
         const Task task = task_of(shape, axes, target, op, dtype);
         expect_legal(task);
-        if (std::string(dtype) == "f32") expect_legal(repeatable(task));
+        if (std::string(dtype) == "f32") {
+          expect_listed(task);
+          expect_legal(repeatable(task));
+        }
       }
     }
   }
@@ -128,22 +136,22 @@ TEST(Heuristic, IsLegalForTheShapesOfRealNetworks) {
   if (!file) GTEST_SKIP() << "no list of network shapes at " << path;
   std::string line;
   std::getline(file, line);
-  int shapes = 0;
+  std::set<std::string> seen;
   while (std::getline(file, line)) {
     std::istringstream cells(line);
     std::string op, shape, axes;
     std::getline(cells, op, ',');
     std::getline(cells, shape, ',');
     std::getline(cells, axes, ',');
+    if (!seen.insert(op + " " + shape + " " + axes).second) continue;
     for (char& c : axes) c = c == ' ' ? ',' : c;
     for (const char* target : kTargets) {
       for (const char* dtype : {"f16", "f32"}) {
         expect_legal(task_of(shape, axes, target, op == "ReduceSum" ? "sum" : "max", dtype));
       }
     }
-    ++shapes;
   }
-  EXPECT_GT(shapes, 400);
+  EXPECT_GT(seen.size(), 200u);
 }
 
 }  // namespace

@@ -85,6 +85,36 @@ TEST(SearchSpace, ExplainsExactlyTheSchedulesThatItDoesNotList) {
   }
 }
 
+TEST(SearchSpace, ExplainsAnyScheduleOrFindsIt) {
+  Rng rng(3);
+  const auto any = [&](std::int32_t bound) {
+    return std::int32_t{1} << rng.below(static_cast<std::uint64_t>(bound));
+  };
+  for (const char* target : {"cpu", "sm_75"}) {
+    for (const auto& [shape, axes] : {std::pair{"512x4096", "1"}, {"4096x520", "0"}, {"7x300x33", "0,2"}}) {
+      const SearchSpace space(task_of(shape, axes, target, "sum", "f64"));
+      for (int i = 0; i < 5'000; ++i) {
+        Schedule s;
+        const MappingInfo& mapping = mappings()[rng.below(mappings().size())];
+        s.block = mapping.block;
+        s.grid = mapping.grid;
+        s.rx = any(11);
+        s.px = any(8);
+        s.vec = any(5);
+        s.items = any(3);
+        s.acc = any(2);
+        s.rows = any(4);
+        s.serial = any(2);
+        s.split = any(12);
+        s.walk = static_cast<Walk>(rng.below(2));
+        const std::optional<Rejection> rejection = space.why_not(s);
+        ASSERT_EQ(rejection.has_value(), !space.find(s).has_value()) << s.text();
+        ASSERT_FALSE(rejection && (rejection->constraint.empty() || rejection->detail.empty())) << s.text();
+      }
+    }
+  }
+}
+
 TEST(SearchSpace, NeighboursAreMutualAndOthers) {
   for (const Task& task : small_tasks()) {
     const SearchSpace space(task);
