@@ -121,6 +121,16 @@ TEST(Heuristic, IsLegalForEmptyTasksAndCopies) {
   expect_legal(task_of("0", "", "sm_90"));
 }
 
+TEST(Heuristic, TakesTheNearestLegalScheduleOnAnUnforeseenTarget) {
+  Task task = task_of("21128x768", "0", "sm_75");
+  task.target.max_threads_per_block = 64;
+  task.target.shared_bytes_per_block = 128;
+  expect_listed(task);
+  const Schedule schedule = default_schedule(task);
+  EXPECT_EQ(schedule.block, BlockCombine::kTree) << schedule.text();
+  EXPECT_EQ(schedule.grid, GridCombine::kAtomic) << schedule.text();
+}
+
 TEST(Heuristic, IsLegalForHugeTasks) {
   for (const char* target : kTargets) {
     expect_legal(task_of("4294967296", "", target));
