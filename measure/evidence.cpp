@@ -100,7 +100,10 @@ std::string tail_of(const std::string& path) {
   file.seekg(std::max<std::streamoff>(size - kMost, 0));
   std::ostringstream text;
   text << file.rdbuf();
-  std::string tail = trim(text.str());
+  std::string tail = text.str();
+  // Whole lines, unless there is only one.
+  if (size > kMost && tail.find('\n') + 1 < tail.size()) tail.erase(0, tail.find('\n') + 1);
+  tail = trim(tail);
   std::replace(tail.begin(), tail.end(), '\n', ' ');
   return tail;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 
 namespace redtune {
 namespace {
@@ -31,8 +32,9 @@ void check_counter(Driver& driver, const BufferSpec& spec, std::size_t index) {
 
 void apply_before(const Fault& fault, std::int64_t number) {
   if (fault.hits(FaultKind::kHang, number)) hang();
-  // A real one: handlers that drivers install may let a raised signal pass.
-  if (fault.hits(FaultKind::kCrash, number)) *static_cast<volatile int*>(nullptr) = 1;
+  if (!fault.hits(FaultKind::kCrash, number)) return;
+  std::signal(SIGSEGV, SIG_DFL);  // a driver's own handler would let a raised signal pass
+  std::raise(SIGSEGV);
 }
 
 void apply_after(const Fault& fault, std::int64_t number, Driver& driver, std::size_t index,

@@ -10,13 +10,24 @@ using testing::HasSubstr;
 
 class DeviceListTest : public DeviceTest {
  protected:
-  void TearDown() override { ::unsetenv("REDTUNE_WORKER"); }
+  void TearDown() override {
+    if (before_) {
+      ::setenv("REDTUNE_WORKER", before_->c_str(), 1);
+    } else {
+      ::unsetenv("REDTUNE_WORKER");
+    }
+  }
+
+  std::optional<std::string> before_ = [] {
+    const char* const path = std::getenv("REDTUNE_WORKER");
+    return path == nullptr ? std::nullopt : std::optional<std::string>(path);
+  }();
 };
 
 TEST_F(DeviceListTest, DescribesTheCpu) {
   EXPECT_THAT(device_.name, testing::StartsWith("cpu: "));
   EXPECT_FALSE(device_.driver.empty());
-  const Target& target = find()->target;
+  const Target target = find()->target;
   EXPECT_EQ(target.name, "cpu");
   EXPECT_EQ(target.kind, TargetKind::kOpenClCpu);
   EXPECT_GE(target.units, 1);
