@@ -86,7 +86,7 @@ class LocalSearch : public SearchStrategy {
       const auto [place, fresh] = group_of.try_emplace({s.block, s.grid}, groups_.size());
       if (fresh) groups_.emplace_back();
       groups_[place->second].push_back(static_cast<std::uint32_t>(i));
-      points_.push_back(point_of(s));
+      points_.push_back(schedule_point(s));
     }
     for (std::size_t i = 0; i < groups_.size(); ++i) order_.push_back(i);
     for (std::size_t i = order_.size(); i > 1; --i) std::swap(order_[i - 1], order_[rng_.below(i)]);
@@ -109,7 +109,7 @@ class LocalSearch : public SearchStrategy {
     if (groups_.empty() || unvisited_ == 0) return std::nullopt;
     const std::size_t turn = turn_++;
     const std::size_t group = order_[turn % order_.size()];
-    if (turn < order_.size()) return nearest(group, point_of(default_schedule(space_.task())));
+    if (turn < order_.size()) return nearest(group, schedule_point(default_schedule(space_.task())));
     return farthest(group);
   }
 

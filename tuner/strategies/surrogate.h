@@ -18,7 +18,7 @@ struct SchedulePoint {
   GridCombine grid = GridCombine::kNone;
 };
 
-SchedulePoint point_of(const Schedule& schedule);
+SchedulePoint schedule_point(const Schedule& schedule);
 
 /// Squared distance in doublings; another block or grid combine counts as two doublings each.
 double squared_distance(const SchedulePoint& a, const SchedulePoint& b);

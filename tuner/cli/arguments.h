@@ -1,0 +1,51 @@
+// What several verbs ask for alike: operators, targets, schedules.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "measure/device.h"
+#include "space/operator.h"
+#include "space/search_space.h"
+
+namespace CLI {
+class App;
+}
+
+namespace redtune {
+
+/// Operators from files (OP...) or from the short form (--op --shape --axes ...).
+class OperatorArguments {
+ public:
+  /// `several`: any number of files; otherwise at most one operator.
+  void declare(CLI::App& app, bool several);
+  bool given() const;
+  /// Throws UserError when neither form, both, or too many are given.
+  std::vector<Operator> read() const;
+  Operator read_one() const;
+
+ private:
+  std::vector<std::string> files_;
+  ShortForm form_;
+  std::string determinism_;
+  bool several_ = false;
+};
+
+/// A shipped target by name; "": that of the best device that is present, else the shipped "cpu".
+Target target_of(const std::string& name);
+
+/// --mapping, empty: everything.
+SpaceFilter filter_of(const std::string& mapping);
+
+/// The schedule that `text` names; throws UserError with the broken constraint when it is not legal for the task.
+Schedule legal_schedule(const SearchSpace& space, const std::string& text);
+
+/// The default of the task, or the schedule nearest to it in a space that a mapping narrows. Throws UserError with
+/// the reasons when that space is empty.
+Schedule default_in(const SearchSpace& space);
+
+/// A name for files: "sum(f32[4,8];axes=1)" -> "sum-f32-4-8-axes-1"; long ones are cut and end in a hash.
+std::string operator_slug(const Operator& op);
+
+}  // namespace redtune

@@ -1,0 +1,125 @@
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <memory>
+
+#include "codegen/codegen.h"
+#include "configs/config_store.h"
+#include "space/mappings.h"
+#include "support/text.h"
+#include "tuner/cli/arguments.h"
+#include "tuner/cli/tensor_io.h"
+#include "tuner/cli/verbs.h"
+
+namespace redtune {
+namespace {
+
+struct RunArguments {
+  OperatorArguments operators;
+  std::string device, schedule, configs, mapping, input, output;
+  std::uint64_t seed = 1;
+  bool json = false;
+};
+
+// "X=file.npy" -> "file.npy"; the name must be that of the tensor. The equals sign of a path alone is not one.
+std::string file_of(const std::string& text, const std::string& tensor, const std::string& option) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos || text.find('/') < equals) return text;
+  const std::string given = text.substr(0, equals);
+  if (given == tensor) return text.substr(equals + 1);
+  throw UserError(option + ": " + unknown_word_message("tensor", given, {tensor}));
+}
+
+Schedule schedule_for(const RunArguments& arguments, const SearchSpace& space, const DeviceInfo& device) {
+  if (!arguments.schedule.empty()) return legal_schedule(space, arguments.schedule);
+  if (arguments.configs.empty()) return default_in(space);
+  const auto config = ConfigStore(arguments.configs).find(space.task().op, device.name);
+  if (!config) {
+    throw UserError(arguments.configs + ": no config for " + space.task().op.key() + " on " + device.name +
+                    "; `redtune best --configs " + arguments.configs + "` lists what there is");
+  }
+  return legal_schedule(space, config->schedule.text());
+}
+
+void print_people(const Task& task, const Schedule& schedule, const Outcome& outcome,
+                  const std::vector<unsigned char>& bytes) {
+  const Tensor& out = task.op.output();
+  const auto item = static_cast<std::size_t>(bytes_of(out.dtype));
+  std::cout << task.op.title() << " on " << task.target.name << ", schedule \"" << schedule.text() << "\" ("
+            << schedule.mapping() << ")\n";
+  constexpr std::size_t kShown = 8;
+  std::vector<std::string> values;
+  for (std::size_t i = 0; i + item <= bytes.size() && values.size() < kShown; i += item) {
+    values.push_back(element_text(out.dtype, bytes.data() + i));
+  }
+  const bool more = bytes.size() / item > kShown;
+  std::cout << out.name << " = [" << join(values, ", ") << (more ? ", ..." : "") << "], "
+            << format_count(out.elements()) << " " << name(out.dtype) << "\n"
+            << "checked against the reference: worst error " << outcome.max_error << " of its bound\n";
+}
+
+void check_outcome(const Outcome& outcome, const Schedule& schedule) {
+  if (outcome.timed()) return;
+  throw NoValidSchedule("schedule \"" + schedule.text() + "\": " + std::string(name(outcome.kind)) + ": " +
+                        outcome.detail);
+}
+
+ExitCode run_run(const RunArguments& arguments) {
+  const int ways = !arguments.schedule.empty() + !arguments.configs.empty() + !arguments.mapping.empty();
+  if (ways > 1) throw UserError("give one of --schedule, --config and --mapping");
+  const Operator op = arguments.operators.read_one();
+  const std::string input_file = file_of(arguments.input, op.input().name, "--input");
+  const std::string output_file = file_of(arguments.output, op.output().name, "--output");
+  const DeviceInfo device = pick_device(arguments.device);
+  const Task task = make_task(op, device.target);
+  const SearchSpace space(task, filter_of(arguments.mapping));
+  const std::vector<unsigned char> input = load_input(op, input_file, arguments.seed);
+  Schedule schedule;
+  RunResult result;
+  if (op.output().elements() == 0) {
+    // Nothing to compute and nothing to launch.
+    result.outcome.kind = OutcomeKind::kTimed;
+  } else {
+    schedule = schedule_for(arguments, space, device);
+    MeasureOptions options;
+    options.data_seed = arguments.seed;
+    result = run_once(device, task, {schedule, generate(task, schedule)}, input, options);
+    check_outcome(result.outcome, schedule);
+  }
+  if (!output_file.empty()) save_output(op, result.output, output_file);
+  if (!arguments.json) {
+    print_people(task, schedule, result.outcome, result.output);
+    return ExitCode::kDone;
+  }
+  Json json = Json::object();
+  json["outputs"] = {{op.output().name, tensor_json(op.output(), result.output)}};
+  json["schedule"] = schedule.text();
+  json["mapping"] = schedule.mapping();
+  json["class"] = std::string(name(schedule.mapping_class()));
+  json["determinism"] = std::string(name(determinism_of(task, schedule)));
+  json["operator"] = op.key();
+  json["canonical"] = task.canonical.text();
+  json["device"] = device.name;
+  json["max_error"] = json_number(result.outcome.max_error);
+  std::cout << json.dump() << "\n";
+  return ExitCode::kDone;
+}
+
+}  // namespace
+
+VerbAction declare_run(CLI::App& app) {
+  const auto arguments = std::make_shared<RunArguments>();
+  RunArguments& a = *arguments;
+  a.operators.declare(app, false);
+  app.add_option("--device", a.device, "device to run on (default: the best)");
+  app.add_option("--schedule", a.schedule, "schedule to run (default: the task's default)");
+  app.add_option("--config,--configs", a.configs, "run the best schedule of this config store")->option_text("DIR");
+  app.add_option("--mapping", a.mapping, "run the schedule of this mapping that is nearest to the default");
+  app.add_option("--input", a.input, "values of the input (.npy); else the operator's own, else generated")
+      ->option_text("NAME=FILE");
+  app.add_option("--output", a.output, "write the output here (.npy)")->option_text("NAME=FILE");
+  app.add_option("--seed", a.seed, "seed of generated input (default 1)");
+  app.add_flag("--json", a.json, "one JSON document with the output's values");
+  return [arguments] { return run_run(*arguments); };
+}
+
+}  // namespace redtune

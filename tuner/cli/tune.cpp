@@ -1,0 +1,114 @@
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <memory>
+
+#include "support/text.h"
+#include "tuner/cli/arguments.h"
+#include "tuner/cli/signals.h"
+#include "tuner/cli/terminal.h"
+#include "tuner/cli/tune_report.h"
+#include "tuner/cli/verbs.h"
+
+namespace redtune {
+namespace {
+
+struct TuneArguments {
+  OperatorArguments operators;
+  TuneOptions options;
+  std::string device, mapping, time, trials = "64", log;
+  bool json = false, hot = false;
+};
+
+std::string strategy_help() {
+  std::string text = "how to search:";
+  for (const StrategyEntry& entry : strategies()) {
+    text += (text.back() == ':' ? " " : "; ") + std::string(entry.name) + " (" + std::string(entry.summary) + ")";
+  }
+  return text;
+}
+
+class TuneVerb {
+ public:
+  explicit TuneVerb(TuneArguments& arguments) : arguments_(arguments), out_(arguments.json ? std::cerr : std::cout) {}
+
+  ExitCode run() {
+    const std::vector<Operator> operators = arguments_.operators.read();
+    prepare();
+    const DeviceInfo device = pick_device(arguments_.device);
+    const std::atomic<bool>& stop = stop_on_signals();
+    ExitCode code = ExitCode::kDone;
+    for (const Operator& op : operators) {
+      if (stop) break;
+      const ExitCode one = tune_one(op, device, stop, operators.size() > 1);
+      if (one != ExitCode::kDone) code = one;
+    }
+    if (arguments_.json) {
+      Json document = Json::object();
+      document["results"] = results_;
+      std::cout << document.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
+    }
+    return code;
+  }
+
+ private:
+  void prepare() {
+    TuneOptions& options = arguments_.options;
+    find_strategy(options.strategy);
+    options.filter = filter_of(arguments_.mapping);
+    options.max_trials = static_cast<std::size_t>(parse_count(arguments_.trials, "--trials"));
+    if (!arguments_.time.empty()) options.max_seconds = parse_duration(arguments_.time, "--time");
+    options.measure.cold = !arguments_.hot;
+    options.command_line = command_line();
+  }
+
+  ExitCode tune_one(const Operator& op, const DeviceInfo& device, const std::atomic<bool>& stop, bool several) {
+    TuneOptions options = arguments_.options;
+    options.log_path = arguments_.log.empty() ? "redtune-out/" + operator_slug(op) + ".jsonl" : arguments_.log;
+    ProgressLine line;
+    try {
+      const TuneResult result = tune(
+          op, device, options, [&](const Progress& progress) { line.show(progress); }, stop,
+          [&](const TuneStart& start) { out_ << tune_header(start, device) << std::flush; });
+      line.clear();
+      for (const std::string& warning : result.warnings) std::cerr << "redtune: warning: " << warning << "\n";
+      out_ << tune_report(result) << std::flush;
+      results_.push_back(tune_json(result));
+      return result.best ? ExitCode::kDone : ExitCode::kStoppedEarly;
+    } catch (const NoValidSchedule& error) {
+      // One hopeless operator does not take the others down.
+      line.clear();
+      if (!several) throw;
+      std::cerr << "redtune: " << error.what() << "\n";
+      results_.push_back({{"operator", op.key()}, {"error", error.what()}});
+      return ExitCode::kNoValidSchedule;
+    }
+  }
+
+  TuneArguments& arguments_;
+  std::ostream& out_;
+  Json results_ = Json::array();
+};
+
+}  // namespace
+
+VerbAction declare_tune(CLI::App& app) {
+  const auto arguments = std::make_shared<TuneArguments>();
+  TuneArguments& a = *arguments;
+  a.options.config_directory = "redtune-out/configs";
+  a.operators.declare(app, true);
+  app.add_option("--device", a.device, "device to tune on, as `redtune devices` names it (default: the best)");
+  app.add_option("--trials", a.trials, "schedules to try, those in the log included (default 64)");
+  app.add_option("--time", a.time, "time limit, as 90s or 15m");
+  app.add_option("--strategy", a.options.strategy, strategy_help());
+  app.add_option("--seed", a.options.seed, "seed of the search (default 1)");
+  app.add_option("--mapping", a.mapping, "only these: tree, atomic, hybrid, a combine, or block+grid");
+  app.add_option("--log", a.log, "log file (default redtune-out/OPERATOR.jsonl); what it holds is not repeated");
+  app.add_option("--configs", a.options.config_directory, "config store (default redtune-out/configs)");
+  app.add_flag("--hot", a.hot, "time with warm caches instead of cold ones");
+  app.add_flag("--retry-crashed", a.options.retry_crashed, "try again what an earlier run died on");
+  app.add_flag("--force", a.options.force_log, "move a log file that is not redtune's aside instead of refusing");
+  app.add_flag("--json", a.json, "one JSON document on stdout, the rest on stderr");
+  return [arguments] { return TuneVerb(*arguments).run(); };
+}
+
+}  // namespace redtune
