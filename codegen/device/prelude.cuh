@@ -320,7 +320,9 @@ RT_DEVICE unsigned rt_warp_mask(int threads, int tid) {
 
 #define RT_FENCE() __threadfence()
 #define RT_TICKET(p) atomicAdd((p), 1u)
-#define RT_PEEK(acc, p) (*(const volatile rt_##acc*)(p))
+template <typename S> RT_DEVICE S rt_peek(const volatile S* p) { return *p; }
+RT_DEVICE rt_i32 rt_peek(const volatile rt_bool* p) { return p->bits != 0; }
+#define RT_PEEK(acc, p) ((rt_acc_##acc)rt_peek((const volatile rt_##acc*)(p)))
 
 // ---- atomics on the output; nobody reads the old value, so the compiler may emit reductions ----
 

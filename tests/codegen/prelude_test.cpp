@@ -48,6 +48,7 @@ constexpr const char* kPerOperator = R"(
 constexpr const char* kEnd = R"(
   RT_STORE(@ACC, @IN, @N, y + (@N * tid), v);
   RT_FENCE();
+  RT_SET_LANE(@REG, 1, *cell, 0, RT_PEEK(@PART, (RT_GLOBAL const rt_@PART*)ticket));
   if (RT_TICKET(ticket) == 7u) { *cell = RT_PEEK(@REG, cell); *ticket = RT_MIN(3u, RT_MAX(1u, 2u)); }
 }
 )";
@@ -74,6 +75,8 @@ std::string kernel(DType in, DType acc, int lanes) {
   text = replaced(text, "@IN", std::string(name(in)));
   text = replaced(text, "@ACC", std::string(name(acc)));
   text = replaced(text, "@REG", register_word(acc));
+  // Partials are stored in the accumulator's word, which for 16-bit floats is f32.
+  text = replaced(text, "@PART", acc == DType::kF16 || acc == DType::kBF16 ? "f32" : std::string(name(acc)));
   return replaced(text, "@N", std::to_string(lanes));
 }
 
@@ -86,7 +89,8 @@ TEST_P(CudaPrelude, EveryMacroCompilesForEveryType) {
   Program program;
   program.text = "#define rt_index rt_i64\n";
   for (const DTypeInfo& type : kDTypes) {
-    // Each lane count with one of the two accumulators: all pairs would double the time and meet no other code.
+    // Each lane count with one of the two accumulators: all pairs would double the time and meet no other
+    // code.
     for (int lanes : {1, 4, 16}) program.text += kernel(type.id, type.accumulator, lanes);
     for (int lanes : {2, 8}) program.text += kernel(type.id, type.id, lanes);
   }
