@@ -20,6 +20,7 @@ namespace {
 
 // Each finalist is measured this often in all, the first time included.
 constexpr int kRounds = 4;
+constexpr int kMostDuelTurns = 20;
 // Of a time budget, what the search leaves for the finalists.
 constexpr double kSearchShare = 0.9;
 
@@ -161,15 +162,17 @@ class Tuner {
     if (result_.end_reason == "trials" && result_.trials.size() >= space_.size()) result_.end_reason = "exhausted";
   }
 
+  // Until every finalist has its rounds: one that falls behind makes room for the next, so that a resumed run finds
+  // nothing left to do.
   void duel() {
     time_share_ = 1;
-    for (int round = 2; round <= kRounds; ++round) {
+    for (int turn = 0; turn < kMostDuelTurns && !stopped() && !time_over(); ++turn) {
       std::vector<Schedule> rematch;
       for (std::size_t i : pick_finalists(result_.trials, eligible(), result_.default_trial())) {
-        if (result_.trials[i].rounds < round) rematch.push_back(result_.trials[i].schedule);
+        if (result_.trials[i].rounds < kRounds) rematch.push_back(result_.trials[i].schedule);
       }
-      if (stopped() || time_over()) return;
-      if (!rematch.empty()) evaluate(rematch, false);
+      if (rematch.empty()) return;
+      evaluate(rematch, false);
     }
   }
 
