@@ -157,7 +157,7 @@ Explanation explain(const Task& task, const Schedule& schedule) {
 
 std::string full_text(const Program& program, TargetKind kind) {
   const char* prelude = kind == TargetKind::kCuda ? "prelude.cuh" : "prelude.cl";
-  return std::string(embedded_device_file(std::string("device/") + prelude)) + "\n" + program.text;
+  return std::string(embedded_device_file(prelude)) + "\n" + program.text;
 }
 
 }  // namespace redtune

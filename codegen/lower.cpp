@@ -5,12 +5,14 @@
 #include <isl/id.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <sstream>
 #include <vector>
 
 #include "space/polyhedral.h"
 #include "support/error.h"
+#include "support/text.h"
 
 namespace redtune {
 namespace {
@@ -35,88 +37,155 @@ Shape shape_of(const Task& task, const Axes& axes, const Schedule& schedule) {
 
 // ---- isl texts -----------------------------------------------------------------------------------------------------
 
-const char* parameters(bool row) { return row ? "[tile, bo, bi, tx, ty] -> " : "[po0, tj, bi, tx, ty] -> "; }
+/// Names that a schedule really has: a block or thread index with one value is 0, a loop with one iteration is none.
+/// Every name costs isl time.
+struct Names {
+  std::vector<std::string> parameters;  // indices of blocks, tiles and threads
+  std::vector<std::string> loops;       // of V, outermost first: ro, k, a, q
+  std::string tile, tj, po, bo, bi, tx, ty;
+  std::string ro, a, q;                 // "0" when there is no such loop
 
-std::string context_text(const Shape& h) {
+  explicit Names(const Shape& h) {
+    const Schedule& s = h.s;
+    const bool row = h.axes.row_type;
+    const auto parameter = [this](const char* n, std::int64_t extent) -> std::string {
+      if (extent == 1) return "0";
+      parameters.emplace_back(n);
+      return n;
+    };
+    tile = parameter("tile", row ? h.t.tiles : 1);
+    po = parameter("po0", row ? 1 : h.axes.outer);
+    tj = parameter("tj", h.t.tiles_inner);
+    bo = parameter("bo", h.t.split_outer);
+    bi = parameter("bi", h.t.split_inner);
+    tx = parameter("tx", row ? s.rx : s.px);
+    ty = parameter("ty", row ? s.px : s.rx);
+    const auto loop = [this](const char* n, std::int64_t extent) -> std::string {
+      if (extent == 1) return "0";
+      loops.emplace_back(n);
+      return n;
+    };
+    ro = loop("ro", row ? h.axes.outer : 1);
+    loops.emplace_back("k");
+    a = loop("a", s.items);
+    q = loop("q", s.rows);
+  }
+
+  std::string head() const { return "[" + join(parameters, ", ") + "] -> "; }
+  std::string tuple(const char* statement) const { return std::string(statement) + "[" + join(loops, ", ") + "]"; }
+  /// Loops of a statement without k and a.
+  std::vector<std::string> outer_loops() const {
+    std::vector<std::string> names;
+    for (const std::string& n : loops) {
+      if (n != "k" && n != "a") names.push_back(n);
+    }
+    return names;
+  }
+};
+
+std::string context_text(const Shape& h, const Names& n) {
   const Schedule& s = h.s;
-  std::string c = std::string(parameters(h.axes.row_type)) + "{ : ";
-  if (h.axes.row_type) {
-    c += "0 <= tile < " + num(h.t.tiles) + " and 0 <= bo < " + num(h.t.split_outer) + " and 0 <= bi < " +
-         num(h.t.split_inner) + " and 0 <= tx < " + num(s.rx) + " and 0 <= ty < " + num(s.px);
-  } else {
-    c += "0 <= po0 < " + num(h.axes.outer) + " and 0 <= tj < " + num(h.t.tiles_inner) + " and 0 <= bi < " +
-         num(h.t.split_inner) + " and 0 <= tx < " + num(s.px) + " and 0 <= ty < " + num(s.rx);
-  }
-  return c + " }";
+  const bool row = h.axes.row_type;
+  std::vector<std::string> bounds;
+  const auto bound = [&bounds](const std::string& name, std::int64_t extent) {
+    if (name != "0") bounds.push_back("0 <= " + name + " < " + num(extent));
+  };
+  bound(n.tile, h.t.tiles);
+  bound(n.po, h.axes.outer);
+  bound(n.tj, h.t.tiles_inner);
+  bound(n.bo, h.t.split_outer);
+  bound(n.bi, h.t.split_inner);
+  bound(n.tx, row ? s.rx : s.px);
+  bound(n.ty, row ? s.px : s.rx);
+  return n.head() + "{ : " + join(bounds, " and ") + " }";
 }
 
-/// Which k (iteration of a block's loop along the reduced axis) belong to block `bi`.
-std::string walk_text(const Shape& h) {
+/// Which iterations k of the loop along the reduced axis belong to block `bi`.
+std::string walk_text(const Shape& h, const Names& n) {
   if (h.t.split_inner == 1) return "";
-  if (h.s.walk == Walk::kStrided) return " and exists (e : k = " + num(h.t.split_inner) + " e + bi)";
-  const std::int64_t chunk = h.t.chunk / h.t.reduced_tile;
-  return " and " + num(chunk) + " bi <= k < " + num(chunk) + " bi + " + num(chunk);
+  if (h.s.walk == Walk::kStrided) return " and exists (e : k = " + num(h.t.split_inner) + " e + " + n.bi + ")";
+  const std::string chunk = num(h.t.chunk / h.t.reduced_tile);
+  return " and " + chunk + " " + n.bi + " <= k < " + chunk + " " + n.bi + " + " + chunk;
 }
 
-std::string outer_walk_text(const Shape& h) {
+std::string outer_walk_text(const Shape& h, const Names& n) {
   if (h.t.split_outer == 1) return "";
-  if (h.s.walk == Walk::kStrided) return " and exists (f : ro = " + num(h.t.split_outer) + " f + bo)";
-  return " and " + num(h.t.outer_chunk) + " bo <= ro < " + num(h.t.outer_chunk) + " bo + " + num(h.t.outer_chunk);
+  if (h.s.walk == Walk::kStrided) return " and exists (f : ro = " + num(h.t.split_outer) + " f + " + n.bo + ")";
+  const std::string chunk = num(h.t.outer_chunk);
+  return " and " + chunk + " " + n.bo + " <= ro < " + chunk + " " + n.bo + " + " + chunk;
 }
 
-std::string row_output(const Shape& h) {
-  return "p = " + num(h.t.kept_tile) + " tile + " + num(h.s.px) + " q + ty and 0 <= q < " + num(h.s.rows);
+/// Output of a thread's register q: p (row type) or vector j of the kept axis (column type).
+std::string row_output(const Shape& h, const Names& n) {
+  return "p = " + num(h.t.kept_tile) + " * " + n.tile + " + " + num(h.s.px) + " * " + n.q + " + " + n.ty + " and 0 <= " + n.q +
+         " < " + num(h.s.rows);
 }
 
-std::string column_output(const Shape& h) {
-  return "j = " + num(h.t.kept_tile) + " tj + " + num(h.s.px) + " q + tx and 0 <= q < " + num(h.s.rows) +
-         " and 0 <= j < " + num(h.t.inner_units);
+std::string column_output(const Shape& h, const Names& n) {
+  return "j = " + num(h.t.kept_tile) + " * " + n.tj + " + " + num(h.s.px) + " * " + n.q + " + " + n.tx + " and 0 <= " + n.q +
+         " < " + num(h.s.rows) + " and 0 <= j < " + num(h.t.inner_units);
 }
 
-/// Where each instance of S goes: S -> V (one vector load; j counts vectors, k iterations, a items, q outputs).
-std::string load_map(const Shape& h) {
-  const std::string v = num(h.s.vec), tile = num(h.t.reduced_tile), rx = num(h.s.rx);
-  const std::string items = " and 0 <= a < " + num(h.s.items);
+std::string lanes_text(const Shape& h, const char* axis) {
+  return " and " + num(h.s.vec) + " j <= " + axis + " < " + num(h.s.vec) + " j + " + num(h.s.vec);
+}
+
+std::string iteration_text(const Shape& h, const Names& n, const char* axis, const std::string& thread) {
+  return std::string(" and ") + axis + " = " + num(h.t.reduced_tile) + " k + " + num(h.s.rx) + " * " + n.a + " + " + thread +
+         " and 0 <= " + n.a + " < " + num(h.s.items);
+}
+
+/// Where each instance of S goes: S -> V[ro, k, a, q], one vector load.
+std::string load_map(const Shape& h, const Names& n) {
   if (h.axes.row_type) {
-    return std::string(parameters(true)) + "{ S[p, ro, ri] -> V[p, ro, j, k, a, q] : " + row_output(h) +
-           " and " + v + " j <= ri < " + v + " j + " + v + " and 0 <= j < " + num(h.t.inner_units) + " and j = " + tile +
-           " k + " + rx + " a + tx" + items + walk_text(h) + outer_walk_text(h) + " }";
+    const std::string outer = n.ro == "0" ? "0" : "ro";
+    return n.head() + "{ S[p, " + outer + ", ri] -> " + n.tuple("V") + " : exists (j : " + row_output(h, n) +
+           lanes_text(h, "ri") + " and 0 <= j < " + num(h.t.inner_units) + iteration_text(h, n, "j", n.tx) + ")" +
+           walk_text(h, n) + outer_walk_text(h, n) + " }";
   }
-  return std::string(parameters(false)) + "{ S[po, r, pi] -> V[po, r, j, k, a, q] : po = po0 and " + column_output(h) +
-         " and " + v + " j <= pi < " + v + " j + " + v + " and r = " + tile + " k + " + rx + " a + ty" + items +
-         walk_text(h) + " }";
+  return n.head() + "{ S[po, r, pi] -> " + n.tuple("V") + " : po = " + n.po + " and exists (j : " + column_output(h, n) +
+         lanes_text(h, "pi") + ")" + iteration_text(h, n, "r", n.ty) + walk_text(h, n) + " }";
 }
 
 /// Row type: the tail goes to lane 0 (masked: one load) or round robin over the lanes (element loads), and to the
 /// last of the blocks that share a row.
-std::string tail_map(const Shape& h) {
-  const std::int64_t first = h.t.inner_units * h.s.vec;
-  std::string m = std::string(parameters(true)) + "{ S[p, ro, ri] -> T[p, ro, e, q] : " + row_output(h) +
-                  outer_walk_text(h) + " and bi = " + num(h.t.split_inner - 1) + " and ri >= " + num(first);
-  if (h.masked_tail) return m + " and e = 0 and tx = 0 }";
-  return m + " and e = ri - " + num(first) + " and exists (g : e = " + num(h.s.rx) + " g + tx) }";
+std::string tail_map(const Shape& h, const Names& n) {
+  std::vector<std::string> loops = n.outer_loops();
+  loops.emplace_back("e");
+  const std::string first = num(h.t.inner_units * h.s.vec), outer = n.ro == "0" ? "0" : "ro";
+  std::string m = n.head() + "{ S[p, " + outer + ", ri] -> T[" + join(loops, ", ") + "] : exists (g : " + row_output(h, n) +
+                  " and ri >= " + first;
+  m += h.masked_tail ? " and e = 0 and " + n.tx + " = 0" : " and e = ri - " + first + " and e = " + num(h.s.rx) + " g + " + n.tx;
+  if (n.bi != "0") m += " and bi = " + num(h.t.split_inner - 1);
+  return m + ")" + outer_walk_text(h, n) + " }";
 }
 
-std::string store_map(const Shape& h) {
-  if (h.axes.row_type) return std::string(parameters(true)) + "{ U[p] -> W[p, q] : " + row_output(h) + " }";
-  return std::string(parameters(false)) + "{ U[po, pi] -> W[po, j, q] : po = po0 and " + column_output(h) + " and " +
-         num(h.s.vec) + " j <= pi < " + num(h.s.vec) + " j + " + num(h.s.vec) + " }";
+std::string store_map(const Shape& h, const Names& n) {
+  const std::string w = n.q == "0" ? "W[]" : "W[q]";
+  if (h.axes.row_type) return n.head() + "{ U[p] -> " + w + " : " + row_output(h, n) + " }";
+  return n.head() + "{ U[po, pi] -> " + w + " : po = " + n.po + " and exists (j : " + column_output(h, n) +
+         lanes_text(h, "pi") + ") }";
 }
 
 /// Full tiles: no guard is needed inside them, so their loops unroll. Empty when every tile is full.
-std::string isolate_text(const Shape& h) {
+std::string isolate_text(const Shape& h, const Names& n) {
   std::string full;
   const std::int64_t units = h.axes.row_type ? h.t.inner_units : h.axes.reduced;
   const std::int64_t kept = h.axes.row_type ? h.axes.kept : h.t.inner_units;
-  if (units % h.t.reduced_tile != 0) full = num(h.t.reduced_tile) + " k + " + num(h.t.reduced_tile) + " <= " + num(units);
+  const std::string tile = num(h.t.reduced_tile);
+  if (units % h.t.reduced_tile != 0) full = tile + " k + " + tile + " <= " + num(units);
   if (kept % h.t.kept_tile != 0) {
-    const std::string tile = h.axes.row_type ? "tile" : "tj";
     if (!full.empty()) full += " and ";
-    full += num(h.t.kept_tile) + " " + tile + " + " + num(h.t.kept_tile) + " <= " + num(kept);
+    full += num(h.t.kept_tile) + " * " + (h.axes.row_type ? n.tile : n.tj) + " + " + num(h.t.kept_tile) + " <= " + num(kept);
   }
   if (full.empty()) return "";
-  return std::string(parameters(h.axes.row_type)) + "{ isolate[" + (h.axes.row_type ? "[ro]" : "[z]") +
-         " -> [k, a, q]] : " + full + " }";
+  std::vector<std::string> band = n.loops;
+  std::string outer = "[]";
+  if (n.ro != "0") {
+    band.erase(band.begin());
+    outer = "[ro]";
+  }
+  return n.head() + "{ isolate[" + outer + " -> [" + join(band, ", ") + "]] : " + full + " }";
 }
 
 // ---- trees ---------------------------------------------------------------------------------------------------------
@@ -126,41 +195,47 @@ struct MappedTree {
   isl::schedule accumulate, store;
 };
 
-isl::schedule_node insert_band(const isl::schedule_node& node, isl::ctx ctx, const std::string& text) {
-  return node.insert_partial_schedule(isl::multi_union_pw_aff(ctx, text));
+/// A band whose members are the named dimensions of one statement, in order.
+isl::multi_union_pw_aff band_of(isl::ctx ctx, const std::string& tuple, const std::vector<std::string>& members) {
+  std::vector<std::string> parts;
+  for (const std::string& m : members) parts.push_back("{ " + tuple + " -> [(" + m + ")] }");
+  return isl::multi_union_pw_aff(ctx, "[" + join(parts, ", ") + "]");
 }
 
-/// domain -> band (ro) -> sequence { V: band (k, a, q) ; T: band (0, 0, q) }. All statements carry the same depth, so
-/// that loop names are positions.
-isl::schedule accumulate_tree(isl::ctx ctx, const Shape& h, const isl::union_set& loads, const isl::union_set& tails) {
-  const bool row = h.axes.row_type;
+/// domain -> band (ro) -> sequence { V: band (k, a, q) ; T: band (q, e) }, members with one value left out.
+isl::schedule accumulate_tree(isl::ctx ctx, const Shape& h, const Names& n, const isl::union_set& loads,
+                              const isl::union_set& tails) {
   const bool has_tail = !tails.is_empty();
+  std::vector<std::string> tail_loops = n.outer_loops();
+  tail_loops.emplace_back("e");
+  const std::string v = n.tuple("V"), t = "T[" + join(tail_loops, ", ") + "]";
   isl::schedule_node node = isl::schedule_node::from_domain(loads.unite(tails)).child(0);
-  std::string outer = row ? "[{ V[p, ro, j, k, a, q] -> [(ro)]" : "[{ V[po, r, j, k, a, q] -> [(0)]";
-  if (has_tail) outer += "; T[p, ro, e, q] -> [(ro)]";
-  node = insert_band(node, ctx, outer + " }]").child(0);
-  const std::string first = row ? "V[p, ro, j, k, a, q]" : "V[po, r, j, k, a, q]";
-  const std::string band = "[{ " + first + " -> [(k)] }, { " + first + " -> [(a)] }, { " + first + " -> [(q)] }]";
+  std::vector<std::string> band = n.loops;
+  if (n.ro != "0") {
+    band.erase(band.begin());
+    const std::string both = "[{ " + v + " -> [(ro)]" + (has_tail ? "; " + t + " -> [(ro)]" : "") + " }]";
+    node = node.insert_partial_schedule(isl::multi_union_pw_aff(ctx, both)).child(0);
+  }
   if (has_tail) {
     isl::union_set_list filters(ctx, 2);
-    filters = filters.add(loads.universe()).add(tails.universe());
-    node = node.insert_sequence(filters).child(1).child(0);
-    node = insert_band(node, ctx,
-                       "[{ T[p, ro, e, q] -> [(0)] }, { T[p, ro, e, q] -> [(e)] }, { T[p, ro, e, q] -> [(q)] }]");
-    node = node.parent().parent().child(0).child(0);
+    node = node.insert_sequence(filters.add(loads.universe()).add(tails.universe())).child(1).child(0);
+    // The members of V's band in the same places, so that loops carry the same names.
+    std::vector<std::string> members;
+    for (const std::string& member : band) members.push_back(member == "q" ? "q" : "0");
+    members.emplace_back("e");
+    node = node.insert_partial_schedule(band_of(ctx, t, members)).parent().parent().child(0).child(0);
   }
-  node = insert_band(node, ctx, band);
-  if (const std::string isolate = isolate_text(h); !isolate.empty()) {
+  node = node.insert_partial_schedule(band_of(ctx, v, band));
+  if (const std::string isolate = isolate_text(h, n); !isolate.empty()) {
     node = node.as<isl::schedule_node_band>().set_ast_build_options(isl::union_set(ctx, isolate));
   }
   return node.schedule();
 }
 
-isl::schedule store_tree(isl::ctx ctx, const Shape& h, const isl::union_set& stores) {
-  const std::string w = h.axes.row_type ? "W[p, q]" : "W[po, j, q]";
-  const std::string zero = "{ " + w + " -> [(0)] }";
-  const isl::schedule_node node = isl::schedule_node::from_domain(stores).child(0);
-  return insert_band(node, ctx, "[" + zero + ", " + zero + ", " + zero + ", { " + w + " -> [(q)] }]").schedule();
+isl::schedule store_tree(isl::ctx ctx, const Names& n, const isl::union_set& stores) {
+  const isl::schedule_node node = isl::schedule_node::from_domain(stores);
+  if (n.q == "0") return node.schedule();
+  return node.child(0).insert_partial_schedule(band_of(ctx, "W[q]", {"q"})).schedule();
 }
 
 /// Per thread: an isl context and the model of the task lowered last, since a tuning run lowers many schedules of
@@ -197,20 +272,20 @@ void check_combines(const Shape& h) {
            "reduction spread over blocks without a combine step: " + s.text());
 }
 
-MappedTree map_tree(isl::ctx ctx, const PolyhedralModel& model, const Shape& h) {
+MappedTree map_tree(isl::ctx ctx, const PolyhedralModel& model, const Shape& h, const Names& n) {
   check_combines(h);
-  const isl::union_set loads = model.domain.apply(isl::union_map(ctx, load_map(h)));
+  const isl::union_set loads = model.domain.apply(isl::union_map(ctx, load_map(h, n)));
   isl::union_set tails = isl::union_set(ctx, "{ }");
-  if (h.t.tail > 0) tails = model.domain.apply(isl::union_map(ctx, tail_map(h)));
-  const isl::union_set stores = model.domain.apply(isl::union_map(ctx, store_map(h)));
-  return {isl::set(ctx, context_text(h)), accumulate_tree(ctx, h, loads, tails), store_tree(ctx, h, stores)};
+  if (h.t.tail > 0) tails = model.domain.apply(isl::union_map(ctx, tail_map(h, n)));
+  const isl::union_set stores = model.domain.apply(isl::union_map(ctx, store_map(h, n)));
+  return {isl::set(ctx, context_text(h, n)), accumulate_tree(ctx, h, n, loads, tails), store_tree(ctx, n, stores)};
 }
 
 // ---- isl AST -> plan -----------------------------------------------------------------------------------------------
 
 class PlanBuilder {
  public:
-  PlanBuilder(const Task& task, const Shape& h) : task_(task), h_(h) {}
+  PlanBuilder(const Task& task, const Shape& h, const Names& n) : task_(task), h_(h), n_(n) {}
 
   PlanNode build(const isl::ast_node& node) const {
     if (node.isa<isl::ast_node_for>()) return loop(node.as<isl::ast_node_for>());
@@ -259,62 +334,68 @@ class PlanBuilder {
     return result;
   }
 
+  /// The call's arguments are the loops that the statement has, in the order of its tuple.
   PlanNode statement(const isl::ast_expr& call_expr) const {
     const isl::ast_expr_op call = call_expr.as<isl::ast_expr_op>();
     const std::string tuple = name_of(call.arg(0));
-    std::vector<Expr> args;
-    for (unsigned i = 1; i < call.n_arg(); ++i) args.push_back(expr(call.arg(static_cast<int>(i))));
+    std::vector<std::string> names = tuple == "V" ? n_.loops : n_.outer_loops();
+    if (tuple == "T") names.emplace_back("e");
+    if (tuple == "W" && n_.ro != "0") names.erase(names.begin());
+    std::map<std::string, Expr> at;
+    for (std::size_t i = 0; i < names.size(); ++i) at[names[i]] = expr(call.arg(static_cast<int>(i) + 1));
     PlanNode node;
     node.kind = PlanNode::Kind::kStatement;
-    node.statement = tuple == "V" ? load(args) : tuple == "T" ? tail(args) : store(args);
+    node.statement = tuple == "V" ? load(at) : tuple == "T" ? tail(at) : store(at);
+    node.statement.output = at["q"];
     return node;
   }
 
-  PlanStatement load(const std::vector<Expr>& a) const {  // V[p, ro, j, k, a, q] or V[po, r, j, k, a, q]
+  static Expr index(const std::string& name) { return name == "0" ? Expr(0) : Expr::var(name); }
+  /// Row type: the output of register q. The same equation as in row_output.
+  Expr row(const Expr& q) const { return index(n_.tile) * h_.t.kept_tile + q * h_.s.px + index(n_.ty); }
+  /// Column type: the vector of register q. The same equation as in column_output.
+  Expr column(const Expr& q) const { return index(n_.tj) * h_.t.kept_tile + q * h_.s.px + index(n_.tx); }
+
+  PlanStatement load(std::map<std::string, Expr>& at) const {
     PlanStatement s;
-    s.output = a[5];
-    s.item = a[4];
+    s.item = at["a"];
     const std::int64_t inner_stride = h_.axes.inner_groups.empty() ? 1 : h_.axes.inner_groups.back().stride;
-    const Expr first = h_.axes.row_type ? a[2] * h_.s.vec : lane_start(a[2]);
-    s.input_offset = base() + first * inner_stride;
+    const Expr unit = at["k"] * h_.t.reduced_tile + at["a"] * h_.s.rx + index(h_.axes.row_type ? n_.tx : n_.ty);
     if (h_.axes.row_type) {
-      s.input_offset = s.input_offset + flat(a[0], h_.axes.kept_groups, false) + flat(a[1], h_.axes.outer_groups, false);
+      s.input_offset = base() + flat(row(at["q"]), h_.axes.kept_groups, false) +
+                       flat(at["ro"], h_.axes.outer_groups, false) + unit * h_.s.vec * inner_stride;
     } else {
-      s.input_offset =
-          s.input_offset + flat(a[0], h_.axes.outer_groups, false) + flat(a[1], h_.axes.reduced_groups, false);
+      s.input_offset = base() + flat(index(n_.po), h_.axes.outer_groups, false) +
+                       flat(unit, h_.axes.reduced_groups, false) + lane_start(column(at["q"])) * inner_stride;
     }
     return s;
   }
 
-  PlanStatement tail(const std::vector<Expr>& a) const {  // T[p, ro, e, q]
+  PlanStatement tail(std::map<std::string, Expr>& at) const {
     PlanStatement s;
-    s.output = a[3];
     const std::int64_t stride = h_.axes.inner_groups.back().stride;
-    const std::int64_t units = h_.t.inner_units * h_.s.vec;
-    s.input_offset =
-        base() + flat(a[0], h_.axes.kept_groups, false) + flat(a[1], h_.axes.outer_groups, false);
+    s.input_offset = base() + flat(row(at["q"]), h_.axes.kept_groups, false) + flat(at["ro"], h_.axes.outer_groups, false);
     if (h_.masked_tail) {
       s.kind = PlanStatement::Kind::kMaskedTail;
       s.input_offset = s.input_offset + Expr(h_.axes.inner - h_.s.vec) * stride;
       s.first_lane = Expr(h_.s.vec - h_.t.tail);
     } else {
       s.kind = PlanStatement::Kind::kScalarTail;
-      s.input_offset = s.input_offset + (a[2] + units) * stride;
+      s.input_offset = s.input_offset + (at["e"] + h_.t.inner_units * h_.s.vec) * stride;
     }
     return s;
   }
 
-  PlanStatement store(const std::vector<Expr>& a) const {  // W[p, q] or W[po, j, q]
+  PlanStatement store(std::map<std::string, Expr>& at) const {
     PlanStatement s;
     s.kind = PlanStatement::Kind::kStore;
-    s.output = a.back();
     if (h_.axes.row_type) {
-      s.output_offset = flat(a[0], h_.axes.kept_groups, true);
+      s.output_offset = flat(row(at["q"]), h_.axes.kept_groups, true);
     } else {
-      const Expr first = lane_start(a[1]);
+      const Expr j = column(at["q"]), first = lane_start(j);
       const std::int64_t stride = h_.axes.inner_groups.empty() ? 1 : h_.axes.inner_groups.back().output_stride;
-      s.output_offset = flat(a[0], h_.axes.outer_groups, true) + first * stride;
-      s.first_lane = a[1] * h_.s.vec - first;
+      s.output_offset = flat(index(n_.po), h_.axes.outer_groups, true) + first * stride;
+      s.first_lane = j * h_.s.vec - first;
     }
     return s;
   }
@@ -389,11 +470,13 @@ class PlanBuilder {
 
   const Task& task_;
   const Shape& h_;
+  const Names& n_;
 };
 
-isl::ast_node build_ast(isl::ctx ctx, const isl::set& context, const isl::schedule& tree) {
-  isl_id_list* names = isl_id_list_alloc(ctx.get(), 4);
-  for (const char* n : {"ro", "k", "a", "q"}) names = isl_id_list_add(names, isl_id_alloc(ctx.get(), n, nullptr));
+isl::ast_node build_ast(isl::ctx ctx, const isl::set& context, const isl::schedule& tree,
+                        const std::vector<std::string>& loops) {
+  isl_id_list* names = isl_id_list_alloc(ctx.get(), static_cast<int>(loops.size()));
+  for (const std::string& n : loops) names = isl_id_list_add(names, isl_id_alloc(ctx.get(), n.c_str(), nullptr));
   const isl::ast_build build = isl::manage(
       isl_ast_build_set_iterators(isl_ast_build_from_context(context.copy()), names));
   return build.node_from(tree);
@@ -426,10 +509,13 @@ KernelPlan lower(const Task& task, const Schedule& schedule) {
   ThreadModel& cache = thread_model();
   const PolyhedralModel& model = cache.of(task.canonical, plan.axes);
   const isl::ctx ctx = cache.context.get();
-  const MappedTree tree = map_tree(ctx, model, h);
-  const PlanBuilder builder(task, h);
-  plan.accumulate = finish(builder.build(build_ast(ctx, tree.context, tree.accumulate)), schedule);
-  plan.store = finish(builder.build(build_ast(ctx, tree.context, tree.store)), schedule);
+  const Names names(h);
+  std::vector<std::string> loops = names.loops;
+  loops.emplace_back("e");
+  const MappedTree tree = map_tree(ctx, model, h, names);
+  const PlanBuilder builder(task, h, names);
+  plan.accumulate = finish(builder.build(build_ast(ctx, tree.context, tree.accumulate, loops)), schedule);
+  plan.store = finish(builder.build(build_ast(ctx, tree.context, tree.store, {"q"})), schedule);
   return plan;
 }
 
@@ -449,7 +535,7 @@ TreeText schedule_trees(const Task& task, const Schedule& schedule) {
   const Shape h = shape_of(task, axes, schedule);
   ThreadModel& cache = thread_model();
   const PolyhedralModel& model = cache.of(task.canonical, axes);
-  const MappedTree tree = map_tree(cache.context.get(), model, h);
+  const MappedTree tree = map_tree(cache.context.get(), model, h, Names(h));
   return {printed(model.domain), printed(model.flow.unite(model.reduction)), printed(model.schedule),
           printed(tree.accumulate)};
 }

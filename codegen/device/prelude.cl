@@ -71,12 +71,20 @@ typedef double rt_acc_f64;
 #define RT_VEC(acc, n) RT_CAT(RT_REG_##acc, RT_N_##n)
 
 // Scalar spellings of the built-ins that exist only with a lane count.
-#define vload1(i, p) (*((p) + (i)))
-#define vstore1(v, i, p) (*((p) + (i)) = (v))
+#define RT_VLOAD_1(i, p) (*((p) + (i)))
+#define RT_VLOAD_2 vload2
+#define RT_VLOAD_4 vload4
+#define RT_VLOAD_8 vload8
+#define RT_VLOAD_16 vload16
+#define RT_VSTORE_1(v, i, p) (*((p) + (i)) = (v))
+#define RT_VSTORE_2 vstore2
+#define RT_VSTORE_4 vstore4
+#define RT_VSTORE_8 vstore8
+#define RT_VSTORE_16 vstore16
 #define RT_AS(type, n) RT_CAT(RT_CAT(as_, type), RT_N_##n)
 #define RT_TO(type, n) RT_CAT(RT_CAT(convert_, type), RT_N_##n)
-#define RT_VLOAD(n) RT_CAT(vload, n)
-#define RT_VSTORE(n) RT_CAT(vstore, n)
+#define RT_VLOAD(n) RT_VLOAD_##n
+#define RT_VSTORE(n) RT_VSTORE_##n
 
 #define RT_CONST(acc, bits) rt_const_##acc(bits)
 #define rt_const_f32(bits) as_float((uint)(bits))
