@@ -1,0 +1,221 @@
+#include "configs/config_store.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "support/files.h"
+#include "tests/support/message_of.h"
+#include "tests/support/temporary_directory.h"
+
+#ifdef REDTUNE_HAVE_VALIJSON
+#include <valijson/adapters/nlohmann_json_adapter.hpp>
+#include <valijson/schema.hpp>
+#include <valijson/schema_parser.hpp>
+#include <valijson/validator.hpp>
+#endif
+
+namespace redtune {
+namespace {
+
+using testing::HasSubstr;
+
+class ConfigStoreTest : public testing::Test {
+ protected:
+  static Operator op(const std::string& shape = "1024x1024", const std::string& name = "sum") {
+    return operator_from_short_form({name, shape, "1", "f32", "", "", false});
+  }
+
+  static Config config(const Operator& op, double seconds) {
+    Config config;
+    config.op = op;
+    config.determinism = Determinism::kRunToRun;
+    config.device = "NVIDIA H200 (GPU-12ab)";
+    config.driver = "13.0";
+    config.target = "sm_90";
+    config.schedule = parse_schedule("block=warp rx=32 px=4 vec=4");
+    config.default_schedule = parse_schedule("block=tree rx=256 vec=4");
+    config.seconds = seconds;
+    config.low_seconds = seconds * 0.99;
+    config.high_seconds = seconds * 1.01;
+    config.default_seconds = 2e-3;
+    config.launches = {{"rt_main", {256, 1, 1}, {32, 4, 1}, 0, {0, 1}}};
+    config.buffers = {{"x", BufferKind::kInput, DType::kF32, 1 << 20}, {"y", BufferKind::kOutput, DType::kF32, 1024}};
+    config.program_hash = "0123456789abcdef";
+    config.log_hash = "fedcba9876543210";
+    config.time = "2026-01-31T12:00:00Z";
+    config.version = "0.1.0";
+    return config;
+  }
+
+  std::string message_of_find() const {
+    return message_of([&] { store_.find(op(), config(op(), 1).device); });
+  }
+
+  void spoil(const std::string& from, const std::string& to) const {
+    std::string text = read_file(path_);
+    const std::size_t place = text.find(from);
+    ASSERT_NE(place, std::string::npos) << from;
+    std::ofstream(path_) << text.replace(place, from.size(), to);
+  }
+
+  TemporaryDirectory directory_;
+  ConfigStore store_{directory_.path()};
+  std::string path_ = store_.path_of(op(), "NVIDIA H200 (GPU-12ab)");
+};
+
+TEST_F(ConfigStoreTest, GivesBackWhatWasPut) {
+  EXPECT_EQ(store_.put(config(op(), 1e-3)), path_);
+  EXPECT_EQ(path_, directory_.file("nvidia-h200-gpu-12ab/sum.json"));
+  const auto found = store_.find(op(), "NVIDIA H200 (GPU-12ab)");
+  ASSERT_TRUE(found);
+  EXPECT_EQ(to_json(*found).dump(), to_json(config(op(), 1e-3)).dump());
+}
+
+TEST_F(ConfigStoreTest, KeepsTheBetter) {
+  store_.put(config(op(), 1e-3));
+  Config slower = config(op(), 2e-3);
+  slower.schedule.px = 8;
+  store_.put(slower);
+  EXPECT_EQ(store_.list().at(0).seconds, 1e-3);
+  store_.put(config(op(), 0.5e-3));
+  EXPECT_EQ(store_.list().at(0).seconds, 0.5e-3);
+  store_.put(slower, true);
+  EXPECT_EQ(store_.list().at(0).seconds, 2e-3);
+}
+
+TEST_F(ConfigStoreTest, ANewProgramOfTheSameScheduleReplacesTheOld) {
+  store_.put(config(op(), 1e-3));
+  Config changed = config(op(), 2e-3);
+  changed.program_hash = "1111111111111111";
+  store_.put(changed);
+  EXPECT_EQ(store_.list().at(0).seconds, 2e-3);
+}
+
+TEST_F(ConfigStoreTest, KeepsOtherShapesOperatorsAndDevices) {
+  store_.put(config(op(), 1e-3));
+  store_.put(config(op("512x512"), 1e-3));
+  store_.put(config(op("512x512", "max"), 1e-3));
+  Config elsewhere = config(op(), 1e-3);
+  elsewhere.device = "NVIDIA H200 (GPU 12ab)";  // another name, the same slug
+  store_.put(elsewhere);
+  EXPECT_EQ(store_.list().size(), 4u);
+  EXPECT_EQ(store_.list("max").size(), 1u);
+}
+
+TEST_F(ConfigStoreTest, MissesWhatDiffersInAnyPartOfTheKey) {
+  store_.put(config(op(), 1e-3));
+  const std::string device = "NVIDIA H200 (GPU-12ab)";
+  EXPECT_FALSE(store_.find(op("1024x1025"), device));
+  EXPECT_FALSE(store_.find(op("1024x1024", "max"), device));
+  EXPECT_FALSE(store_.find(operator_from_short_form({"sum", "1024x1024", "1", "f16", "", "", false}), device));
+  EXPECT_FALSE(store_.find(operator_from_short_form({"sum", "1024x1024", "1", "f32", "", "1x1024", false}), device));
+  EXPECT_FALSE(store_.find(operator_from_short_form({"sum", "1024x1024", "0", "f32", "", "", false}), device));
+  Operator repeatable = op();
+  repeatable.determinism = Determinism::kRunToRun;
+  EXPECT_FALSE(store_.find(repeatable, device));
+  EXPECT_FALSE(store_.find(op(), "NVIDIA A100"));
+}
+
+TEST_F(ConfigStoreTest, ForeignFileIsRefusedAndLeftAlone) {
+  make_directories(std::filesystem::path(path_).parent_path().string());
+  for (const char* text : {"{\"mine\": 1}\n", "not JSON\n", "", "[1]\n"}) {
+    std::ofstream(path_) << text;
+    EXPECT_THAT(message_of([&] { store_.put(config(op(), 1e-3)); }), HasSubstr(path_));
+    EXPECT_EQ(read_file(path_), text);
+  }
+}
+
+TEST_F(ConfigStoreTest, MalformedEntryIsNamedByItsPath) {
+  store_.put(config(op(), 1e-3));
+  spoil("\"seconds\": 0.001", "\"seconds\": -1");
+  EXPECT_THAT(message_of_find(), HasSubstr("field 'entries[0].seconds' must be a positive number"));
+}
+
+TEST_F(ConfigStoreTest, LaunchOfAMissingBufferIsNamed) {
+  store_.put(config(op(), 1e-3));
+  std::string text = read_file(path_);
+  Json json = parse_json(text, "test");
+  json["entries"][0]["launches"][0]["arguments"] = {0, 7};
+  std::ofstream(path_) << json.dump();
+  EXPECT_THAT(message_of_find(), HasSubstr("field 'entries[0].launches[0].arguments' names buffer 7 of 2"));
+}
+
+TEST_F(ConfigStoreTest, UnknownFieldIsNamed) {
+  store_.put(config(op(), 1e-3));
+  spoil("\"driver\"", "\"drivr\"");
+  EXPECT_THAT(message_of_find(), HasSubstr("entries[0].driver' is missing"));
+}
+
+TEST_F(ConfigStoreTest, NewerVersionIsRefusedByName) {
+  store_.put(config(op(), 1e-3));
+  spoil("\"redtune_config\": 1", "\"redtune_config\": 99");
+  EXPECT_THAT(message_of_find(), HasSubstr("config version 99 is newer than version 1"));
+}
+
+TEST_F(ConfigStoreTest, LosesNothingWithManyWriters) {
+  std::vector<pid_t> children;
+  for (int p = 0; p < 8; ++p) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      for (int i = 0; i < 5; ++i) store_.put(config(op(std::to_string(8 + p) + "x" + std::to_string(8 + i)), 1e-3));
+      ::_exit(0);
+    }
+    children.push_back(child);
+  }
+  for (const pid_t child : children) {
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+  }
+  EXPECT_EQ(store_.list().size(), 40u);
+}
+
+TEST_F(ConfigStoreTest, WritesTheSameBytesInAnyOrder) {
+  store_.put(config(op("8x8"), 1e-3));
+  store_.put(config(op("16x16"), 1e-3));
+  const std::string first = read_file(path_);
+  std::filesystem::remove(path_);
+  store_.put(config(op("16x16"), 1e-3));
+  store_.put(config(op("8x8"), 1e-3));
+  EXPECT_EQ(read_file(path_), first);
+}
+
+#ifdef REDTUNE_HAVE_VALIJSON
+bool fits_schema(const std::string& text) {
+  using Adapter = valijson::adapters::NlohmannJsonAdapter;
+  const auto schema_json = nlohmann::json::parse(read_file(std::string(REDTUNE_SOURCE_DIR) + "/configs/config.schema.json"));
+  valijson::Schema schema;
+  valijson::SchemaParser().populateSchema(Adapter(schema_json), schema);
+  const auto json = nlohmann::json::parse(text);
+  return valijson::Validator().validate(schema, Adapter(json), nullptr);
+}
+
+TEST_F(ConfigStoreTest, WritesWhatTheSchemaAllows) {
+  store_.put(config(op(), 1e-3));
+  Config untimed_default = config(op("8x8"), 1e-3);
+  untimed_default.default_seconds = 0;
+  store_.put(untimed_default);
+  EXPECT_TRUE(fits_schema(read_file(path_)));
+}
+
+TEST_F(ConfigStoreTest, SchemaKnowsEveryField) {
+  store_.put(config(op(), 1e-3));
+  const Json whole = parse_json(read_file(path_), "test");
+  for (const auto& [key, value] : whole["entries"][0].items()) {
+    Json less = whole;
+    less["entries"][0].erase(key);
+    EXPECT_EQ(fits_schema(less.dump()), key == "default_seconds") << key;
+    Json more = whole;
+    more["entries"][0][key + "_"] = value;
+    EXPECT_FALSE(fits_schema(more.dump())) << key;
+  }
+}
+#endif
+
+}  // namespace
+}  // namespace redtune
