@@ -11,8 +11,9 @@
 namespace redtune {
 
 /// Storage bytes of `tensor`, filled from `seed` (counter-based: element i depends on seed and i only):
-/// floats uniform in [-1, 1) for sum, max, min; near +-1 for prod so that long products stay finite; integers
-/// uniform in a small range (odd for prod). `distribution` receives its name for the log when not null.
+/// floats odd multiples of 1/8 in (-2, 2) for sum, whose sums are exact in any order, so that a kernel that skips one
+/// element cannot hide behind rounding; uniform in [-1, 1) for max and min; near +-1 for prod so that long products
+/// stay finite; integers uniform in a small range (odd for prod). `distribution` receives its name for the log when not null.
 std::vector<unsigned char> make_input(const Operator& op, std::uint64_t seed, std::string* distribution = nullptr);
 
 struct Reference {
@@ -22,8 +23,10 @@ struct Reference {
 };
 
 /// Uses all cores. Independent of isl and of code generation: walks the operator's own axes and strides.
-/// Tolerance of output o: eps(acc) * depth * (sum of |x|) for sum (relative for prod; 0 for max/min) plus half an ulp
-/// of the stored type, where depth is a bound on the additions that any one element passes through.
+/// Tolerance of output o, with u the unit roundoff of a type: u(out) * |value| plus its smallest step for storing, and
+/// for sum u(acc) * depth * (sum of |x|), where depth bounds the additions that any one element passes through -
+/// nothing when the elements are such that no order of adding them rounds; for prod u(acc) * length * |value|.
+/// Linear in depth.
 Reference compute_reference(const Operator& op, const std::vector<unsigned char>& input, std::int64_t depth);
 
 struct Verdict {
