@@ -17,7 +17,7 @@ void OperatorArguments::declare(CLI::App& app, bool several) {
   app.add_option("operator", files_, several ? "operator files (JSON)" : "operator file (JSON)")->option_text("OP");
   const std::string group = "One reduction without a file";
   app.add_option("--op", form_.op, "sum, prod, max, min (default sum)")->option_text("NAME")->group(group);
-  app.add_option("--shape", form_.shape, "sizes, as 4096x1024 or 16Mi")->option_text("SIZES")->group(group);
+  app.add_option("--shape", form_.shape, "sizes, as 4096x1024")->option_text("SIZES")->group(group);
   app.add_option("--axes", form_.axes, "reduced axes, as 0,2; missing: all; none: no axis")
       ->option_text("AXES")
       ->group(group);

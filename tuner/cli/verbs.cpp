@@ -7,12 +7,12 @@ constexpr Verb kVerbs[] = {
     {"tune", "search for the best schedule of operators on a device",
      "  redtune tune --op sum --shape 1024x1024 --axes 1\n"
      "  redtune tune softmax_sum.json --trials 200 --seed 7\n"
-     "  redtune tune --op sum --shape 16Mi --time 60s --mapping hybrid --json\n",
+     "  redtune tune --op sum --shape 4096x4096 --time 60s --mapping hybrid --json\n",
      declare_tune},
     {"space", "count and list the legal schedules of an operator, or say why one is not legal",
      "  redtune space --op sum --shape 1024x1024 --axes 1 --target sm_90\n"
      "  redtune space --op max --shape 4096x64 --axes 0 --list 5 --mapping tree\n"
-     "  redtune space --op sum --shape 1Mi --why \"block=tree rx=100\"\n",
+     "  redtune space --op sum --shape 1048576 --why \"block=tree rx=100\"\n",
      declare_space},
     {"show", "the way from an operator to kernel text: canonical form, isl sets, schedule tree, kernel",
      "  redtune show --op sum --shape 1024x1024 --axes 1\n"
@@ -21,11 +21,11 @@ constexpr Verb kVerbs[] = {
     {"run", "compute an operator once on a device and check the answer",
      "  redtune run case.json --json\n"
      "  redtune run --op sum --shape 64x64 --axes 1 --input X=x.npy --output out=sums.npy\n"
-     "  redtune run --op sum --shape 1Mi --mapping atomic\n",
+     "  redtune run --op sum --shape 1048576 --mapping atomic\n",
      declare_run},
     {"compile", "compile many kernels of an operator for CUDA architectures; needs NVRTC, no GPU",
      "  redtune compile --op sum --shape 1024x1024 --axes 1 --target sm_80,sm_90\n"
-     "  redtune compile --op sum --shape 1Mi --target sm_75 --all --mapping tree\n",
+     "  redtune compile --op sum --shape 1048576 --target sm_75 --all --mapping tree\n",
      declare_compile},
     {"best", "the best schedules that the config store holds",
      "  redtune best\n"

@@ -1,0 +1,183 @@
+#!/usr/bin/env python3
+"""The verbs that measure and compute, on the best device that is present."""
+import json
+import os
+import signal
+import struct
+import subprocess
+import time
+
+from redtune import PROGRAM, SMALL, CommandLine, main
+
+
+def write_npy(path, shape, values):
+    """f32 in C order, as NumPy writes it; NumPy itself need not be here."""
+    header = repr({"descr": "<f4", "fortran_order": False, "shape": shape}).encode()
+    header += b" " * (63 - (len(header) + 10) % 64) + b"\n"
+    with open(path, "wb") as file:
+        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header)
+        file.write(struct.pack(f"<{len(values)}f", *values))
+
+
+def read_npy(path):
+    with open(path, "rb") as file:
+        data = file.read()
+    data = data[10 + struct.unpack("<H", data[8:10])[0]:]
+    return list(struct.unpack(f"<{len(data) // 4}f", data))
+
+
+class Run(CommandLine):
+    def outputs(self, case, *words):
+        self.write("case.json", json.dumps(case))
+        return json.loads(self.expect(0, "run", "case.json", "--json", *words)[0])["outputs"]["out"]
+
+    def test_small_sum(self):
+        out = self.outputs({"op": "sum", "shape": [2, 3], "axes": [1], "dtype": "f32", "data": [1, 2, 3, 4, 5, 6]})
+        self.assertEqual(out, {"shape": [2], "dtype": "f32", "data": [6, 15]})
+
+    def test_non_finite_values_are_strings(self):
+        case = {"op": "sum", "shape": [3, 2], "axes": [1], "dtype": "f32", "data": [1, "inf", "nan", 1, "-inf", 0]}
+        self.assertEqual(self.outputs(case)["data"], ["inf", "nan", "-inf"])
+
+    def test_integers_are_exact(self):
+        case = {"op": "sum", "shape": [2], "dtype": "i64", "data": [9007199254740993, 0]}
+        self.assertEqual(self.outputs(case)["data"], [9007199254740993])
+
+    def test_empty_output_and_empty_reduction(self):
+        self.assertEqual(self.outputs({"op": "sum", "shape": [0, 3], "axes": [1]})["data"], [])
+        self.assertEqual(self.outputs({"op": "sum", "shape": [2, 0], "axes": [1]})["data"], [0, 0])
+
+    def test_no_axis_and_rank_zero_are_copies(self):
+        self.assertEqual(self.outputs({"op": "sum", "shape": [3], "axes": [], "data": [1, 2, 3]})["data"], [1, 2, 3])
+        self.assertEqual(self.outputs({"op": "sum", "shape": [], "axes": [], "data": [7]})["data"], [7])
+
+    def test_every_class_of_mapping(self):
+        case = {"op": "max", "shape": [4, 8], "axes": [1], "dtype": "i32", "data": list(range(32))}
+        for mapping in ("tree", "atomic", "hybrid"):
+            self.write("case.json", json.dumps(case))
+            code, out, err = self.run_redtune("run", "case.json", "--json", "--mapping", mapping)
+            self.assertEqual(code, 0, err)
+            self.assertEqual(json.loads(out)["outputs"]["out"]["data"], [7, 15, 23, 31])
+            self.assertEqual(json.loads(out)["class"], mapping)
+
+    def test_npy_in_and_out(self):
+        write_npy(self.path("x.npy"), (4, 6), list(range(24)))
+        words = ["run", "--op", "sum", "--shape", "4x6", "--axes", "0"]
+        name = self.input_name(words)
+        self.expect(0, *words, "--input", f"{name}=x.npy", "--output", "out=y.npy")
+        self.assertEqual(read_npy(self.path("y.npy")), [36, 40, 44, 48, 52, 56])
+        _, err = self.expect(2, "run", "--op", "sum", "--shape", "4x7", "--axes", "0", "--input", "x.npy")
+        self.assertIn("has shape [4,6]", err)
+        _, err = self.expect(2, *words, "--dtype", "f64", "--input", "x.npy")
+        self.assertIn("holds '<f4'", err)
+
+    def input_name(self, words):
+        _, _, err = self.run_redtune(*words, "--input", "no_such_tensor=x.npy")
+        return err.split("known: ")[1].split(" ")[0].strip()
+
+    def test_illegal_schedule(self):
+        self.expect(2, "run", *SMALL, "--schedule", "block=warp rx=4096")
+
+
+class Tune(CommandLine):
+    FEW = ["--trials", "6"]
+
+    def test_tunes_resumes_and_writes_what_run_can_use(self):
+        out, _ = self.expect(0, "tune", *SMALL, *self.FEW)
+        for part in ("device ", "canonical PR", "space ", "vs default", "best tree", "best atomic", "best hybrid",
+                     "config ", "wall "):
+            self.assertIn(part, out)
+        log = "redtune-out/sum-f32-64-256-axes-1-f32.jsonl"
+        with open(self.path(log)) as file:
+            before = file.read()
+        again, _ = self.expect(0, "tune", *SMALL, *self.FEW)
+        self.assertIn(f"resumed 6 of 6 trials from {log}", again)
+        with open(self.path(log)) as file:
+            self.assertEqual(file.read(), before)
+        self.assertEqual(len(json.loads(self.expect(0, "best", *SMALL, "--json")[0])), 1)
+        self.expect(0, "run", *SMALL, "--config", "redtune-out/configs")
+        _, err = self.expect(3, "best", "--op", "sum", "--shape", "64x257", "--axes", "1")
+        self.assertIn("differs in shape: asked [64,257], stored [64,256]", err)
+
+    def test_json_is_one_document_on_stdout(self):
+        out, err = self.expect(0, "tune", *SMALL, *self.FEW, "--json")
+        result = json.loads(out)["results"][0]
+        self.assertEqual(result["trials"], 6)
+        self.assertGreaterEqual(result["best"]["speedup"], 0.97)
+        self.assertIn("device ", err)
+        self.assertLess(result["seconds"]["other"], 0.1 * result["seconds"]["wall"])
+
+    def test_both_operators_are_in_the_store(self):
+        self.write("a.json", '{"op": "sum", "shape": [64, 256], "axes": [1]}')
+        self.write("b.json", '{"op": "max", "shape": [64, 256], "axes": [1]}')
+        self.expect(0, "tune", "a.json", "b.json", "--trials", "2")
+        self.assertEqual(len(json.loads(self.expect(0, "best", "--json")[0])), 2)
+
+    def test_foreign_log_is_refused_and_left_alone(self):
+        self.write("notes.txt", "mine\n")
+        self.assertIn("is not a redtune log", self.expect(2, "tune", *SMALL, "--log", "notes.txt")[1])
+        with open(self.path("notes.txt")) as file:
+            self.assertEqual(file.read(), "mine\n")
+
+    def test_full_disk(self):
+        self.assertIn("cannot write /dev/full: No space left", self.expect(2, "tune", *SMALL, "--log", "/dev/full")[1])
+
+    def test_one_element(self):
+        self.expect(0, "tune", "--op", "sum", "--shape", "1", *self.FEW)
+        self.expect(0, "tune", "--op", "sum", "--shape", "1", *self.FEW)
+
+    def start_and_signal(self, what, after):
+        """Starts a long run, sends a signal once `after` trials are in the log; gives exit code and stdout."""
+        process = self.start("tune", *SMALL, "--trials", "500", "--log", "log.jsonl")
+        deadline = time.time() + 120
+        while time.time() < deadline and self.trials() < after:
+            time.sleep(0.02)
+        process.send_signal(what)
+        out, err = process.communicate(timeout=60)
+        return process.returncode, out, err
+
+    def trials(self):
+        if not os.path.exists(self.path("log.jsonl")):
+            return 0
+        with open(self.path("log.jsonl")) as file:
+            return sum('"kind":"trial"' in line for line in file)
+
+    def test_interrupt_prints_the_best_and_keeps_everything(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            code, out, err = self.start_and_signal(number, 7)
+            self.assertEqual(code, 0, err)
+            self.assertIn("ended: interrupted", out)
+            self.assertIn("best ", out)
+            self.assertGreaterEqual(self.trials(), 7)
+            os.remove(self.path("log.jsonl"))
+
+    def test_a_killed_run_resumes_without_repeats(self):
+        self.start_and_signal(signal.SIGKILL, 7)
+        kept = self.trials()
+        self.assertGreaterEqual(kept, 6)
+        out, _ = self.expect(0, "tune", *SMALL, "--trials", str(kept + 4), "--log", "log.jsonl")
+        self.assertIn(f"of {kept + 4} trials from log.jsonl", out)
+        with open(self.path("log.jsonl")) as file:
+            lines = [json.loads(line) for line in file]
+        trials = [line["schedule"] for line in lines if line["kind"] == "trial"]
+        first = trials[:kept]
+        again = trials[kept:kept + 2]
+        self.assertFalse(set(first) & set(again))
+
+    def test_no_leftover_processes(self):
+        self.expect(0, "tune", *SMALL, *self.FEW)
+        found = subprocess.run(["pgrep", "-f", os.path.dirname(PROGRAM) + "/redtune-worker"], capture_output=True)
+        children = [pid for pid in found.stdout.split() if self.parent_is(int(pid), 1)]
+        self.assertEqual(children, [])
+
+    @staticmethod
+    def parent_is(pid, parent):
+        try:
+            with open(f"/proc/{pid}/stat") as file:
+                return int(file.read().rsplit(")", 1)[1].split()[1]) == parent
+        except OSError:
+            return False
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+"""Exit codes and messages that need no device."""
+import json
+import os
+
+from redtune import NO_DEVICE, SMALL, CommandLine, main
+
+VERBS = ["tune", "space", "show", "run", "compile", "best", "devices", "targets", "doctor", "version"]
+
+
+class Usage(CommandLine):
+    def test_no_arguments_prints_the_usage(self):
+        out, err = self.expect(2)
+        self.assertIn("usage: redtune VERB", err)
+        self.assertEqual(out, "")
+
+    def test_unknown_verb_names_the_nearest(self):
+        _, err = self.expect(2, "tnue")
+        self.assertIn("did you mean 'tune'?", err)
+
+    def test_help_of_every_verb_has_an_example(self):
+        self.assertIn("exit codes", self.expect(0, "--help")[0])
+        for verb in VERBS:
+            out, _ = self.expect(0, verb, "--help")
+            self.assertIn(f"redtune {verb}", out)
+            self.assertIn("examples:", out)
+
+    def test_unknown_option_names_the_nearest(self):
+        _, err = self.expect(2, "tune", *SMALL, "--trails", "5")
+        self.assertIn("unknown option '--trails'; did you mean '--trials'?", err)
+
+    def test_version(self):
+        self.assertTrue(self.expect(0, "version")[0].startswith("redtune "))
+        self.assertEqual(self.expect(0, "--version"), self.expect(0, "version"))
+
+    def test_missing_operator_says_how_to_give_one(self):
+        self.assertIn("--op NAME --shape SIZES", self.expect(2, "space")[1])
+
+    def test_operator_name_instead_of_a_file(self):
+        self.assertIn("use --op sum", self.expect(2, "space", "sum")[1])
+
+    def test_file_and_short_form_exclude_each_other(self):
+        self.expect(2, "space", "x.json", *SMALL)
+
+    def test_bad_operator_file_names_file_and_field(self):
+        self.write("bad.json", '{"op": "sum", "shape": [4, -1]}')
+        _, err = self.expect(2, "space", "bad.json", "--target", "cpu")
+        self.assertIn("bad.json", err)
+        self.assertIn("shape", err)
+
+    def test_duplicate_key_is_named(self):
+        self.write("twice.json", '{"op": "sum", "shape": [4], "op": "max"}')
+        self.assertIn('duplicate key "op"', self.expect(2, "space", "twice.json")[1])
+
+    def test_bare_nan_is_a_syntax_error_with_a_place(self):
+        self.write("nan.json", '{"op": "sum", "shape": [1],\n "data": [NaN]}')
+        self.assertIn("line 2, column", self.expect(2, "space", "nan.json")[1])
+
+    def test_bad_values_of_options(self):
+        for words in (["--trials", "0"], ["--trials", "-3"], ["--time", "soon"], ["--strategy", "magic"],
+                      ["--mapping", "forest"], ["--seed", "x"]):
+            self.expect(2, "tune", *SMALL, *words)
+        self.assertFalse(os.path.exists(self.path("redtune-out")))
+
+
+class Space(CommandLine):
+    def test_counts(self):
+        count = int(self.expect(0, "space", *SMALL, "--target", "cpu", "--count")[0])
+        document = json.loads(self.expect(0, "space", *SMALL, "--target", "cpu", "--json")[0])
+        self.assertEqual(document["size"], count)
+        self.assertEqual(sum(row["schedules"] for row in document["mappings"]), count)
+
+    def test_lists_schedules_that_are_legal(self):
+        out, _ = self.expect(0, "space", *SMALL, "--target", "sm_80", "--list", "5")
+        lines = out.splitlines()
+        self.assertEqual(len(lines), 5)
+        for line in lines:
+            self.expect(0, "space", *SMALL, "--target", "sm_80", "--why", line)
+
+    def test_illegal_schedule_tells_the_constraint(self):
+        _, err = self.expect(2, "space", *SMALL, "--target", "sm_80", "--why", "block=tree rx=4096")
+        self.assertIn("is not legal", err)
+        self.assertIn("4096", err)
+
+    def test_malformed_schedule_names_the_field(self):
+        self.assertIn("rxx", self.expect(2, "space", *SMALL, "--target", "cpu", "--why", "rxx=4")[1])
+
+    def test_unknown_target_names_the_nearest(self):
+        self.assertIn("sm_90", self.expect(2, "space", *SMALL, "--target", "sm_9")[1])
+
+    def test_determinism_takes_float_atomics_away(self):
+        words = ["space", *SMALL, "--target", "sm_80", "--mapping", "atomic", "--count"]
+        self.assertNotEqual(self.expect(0, *words)[0].strip(), "0")
+        self.assertEqual(self.expect(0, *words, "--determinism", "run_to_run")[0].strip(), "0")
+
+    def test_isl_text(self):
+        self.assertIn("{", self.expect(0, "space", *SMALL, "--target", "cpu", "--isl")[0])
+
+
+class WithoutDevice(CommandLine):
+    def test_verbs_that_need_none_work(self):
+        for words in (["space", *SMALL], ["show", *SMALL], ["show", *SMALL, "--target", "sm_80"], ["targets"],
+                      ["best"], ["doctor"], ["version"]):
+            self.expect(0, *words, env=NO_DEVICE)
+
+    def test_others_say_what_is_missing(self):
+        for words in (["tune", *SMALL], ["run", *SMALL], ["devices"]):
+            _, err = self.expect(4, *words, env=NO_DEVICE)
+            self.assertIn("no device", err)
+        self.assertFalse(os.path.exists(self.path("redtune-out")))
+
+    def test_show_prints_every_stage(self):
+        out, _ = self.expect(0, "show", *SMALL, "--target", "sm_90", env=NO_DEVICE)
+        for part in ("canonical PR", "isl domain", "isl dependences", "isl schedule tree", "plan", "kernel text",
+                     "RT_KERNEL(", "launch "):
+            self.assertIn(part, out)
+
+    def test_forced_illegal_schedule(self):
+        self.expect(2, "show", *SMALL, "--target", "sm_90", "--schedule", "block=warp rx=64 px=64")
+
+
+class Best(CommandLine):
+    def test_empty_store(self):
+        self.assertIn("no configs yet", self.expect(0, "best")[0])
+        self.assertEqual(json.loads(self.expect(0, "best", "--json")[0]), [])
+
+    def test_miss_is_told(self):
+        self.assertIn("no config for sum(", self.expect(3, "best", *SMALL)[1])
+
+    def test_foreign_file_is_refused(self):
+        os.makedirs(self.path("redtune-out/configs/cpu"))
+        self.write("redtune-out/configs/cpu/sum.json", "{}")
+        self.assertIn("is not a redtune config file", self.expect(2, "best")[1])
+
+
+if __name__ == "__main__":
+    main()
