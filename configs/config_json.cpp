@@ -1,4 +1,5 @@
-// A config as JSON and back. The field names are published in configs/config.schema.json; a test holds both together.
+// A config as JSON and back. The field names are published in configs/config.schema.json; a test holds both
+// together.
 #include <array>
 #include <utility>
 
@@ -98,7 +99,8 @@ BufferSpec parse_buffer(JsonObject fields) {
   buffer.dtype = word(fields, "dtype", parse_dtype);
   buffer.elements = fields.get_int("elements");
   if (buffer.elements < 0) fields.fail("elements", "must not be negative");
-  if (fields.get_int("bytes") != buffer.bytes()) fields.fail("bytes", "does not agree with elements and dtype");
+  if (fields.get_int("bytes") != buffer.bytes())
+    fields.fail("bytes", "does not agree with elements and dtype");
   fields.finish();
   return buffer;
 }
@@ -152,7 +154,8 @@ Json to_json(const Config& config) {
 Config parse_config(const Json& json, const std::string& origin, const std::string& path) {
   JsonObject fields(json, origin, path);
   Config config;
-  config.op = parse_operator(fields.get("operator"), origin + ": " + (path.empty() ? "" : path + ".") + "operator");
+  config.op =
+      parse_operator(fields.get("operator"), origin + ": " + (path.empty() ? "" : path + ".") + "operator");
   if (fields.get_string("key") != config.op.key()) {
     fields.fail("key", "does not agree with the operator, whose key is \"" + config.op.key() + "\"");
   }

@@ -21,7 +21,8 @@ namespace fs = std::filesystem;
 // Says what the file is, for people and for us: a file without it is somebody else's.
 constexpr const char* kFormat = "redtune_config";
 
-// Serialises writers of one config file. The lock file stays: removing it would let two writers hold two locks.
+// Serialises writers of one config file. The lock file stays: removing it would let two writers hold two
+// locks.
 class LockFile {
  public:
   explicit LockFile(const std::string& path) {
@@ -38,15 +39,19 @@ class LockFile {
   int fd_ = -1;
 };
 
-// "NVIDIA H200 (GPU-12ab)" -> "nvidia-h200-gpu-12ab". Two devices may share a slug: entries carry the full name.
+// "NVIDIA H200 (GPU-12ab)" -> "nvidia-h200-gpu-12ab". Two devices may share a slug: entries carry the full
+// name.
 std::string slug(const std::string& text) {
   std::string result;
   for (char c : text) {
     const bool lower = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
     const bool upper = c >= 'A' && c <= 'Z';
-    if (lower || c == '_') result += c;
-    else if (upper) result += static_cast<char>(c - 'A' + 'a');
-    else if (!result.empty() && result.back() != '-') result += '-';
+    if (lower || c == '_')
+      result += c;
+    else if (upper)
+      result += static_cast<char>(c - 'A' + 'a');
+    else if (!result.empty() && result.back() != '-')
+      result += '-';
   }
   while (!result.empty() && result.back() == '-') result.pop_back();
   constexpr std::size_t kLongest = 120;  // file systems allow 255, with room for suffixes
@@ -63,7 +68,8 @@ std::vector<Config> read_configs(const std::string& path) {
   const std::int64_t version = file.get_int(kFormat);
   if (version > kConfigVersion) {
     throw UserError(path + ": config version " + std::to_string(version) + " is newer than version " +
-                    std::to_string(kConfigVersion) + ", the newest that this redtune reads; use a newer redtune");
+                    std::to_string(kConfigVersion) +
+                    ", the newest that this redtune reads; use a newer redtune");
   }
   if (version < 1) file.fail(kFormat, "must be a positive version");
   const Json& entries = file.get("entries");

@@ -1,13 +1,13 @@
-// The config store: the best schedule per (operator, device, determinism) as JSON files that a deployed program can
-// load. One file per device and operator family: DIR/<device>/<op>.json.
+// The config store: the best schedule per (operator, device, determinism) as JSON files that a deployed
+// program can load. One file per device and operator family: DIR/<device>/<op>.json.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "space/launch.h"
 #include "logs/log.h"
+#include "space/launch.h"
 #include "space/schedule.h"
 #include "space/task.h"
 
@@ -39,9 +39,10 @@ class ConfigStore {
  public:
   explicit ConfigStore(std::string directory) : directory_(std::move(directory)) {}
 
-  /// Merges: replaces an entry of the same key only when the new time is better, or the old program is stale; keeps
-  /// every other entry. Atomic; concurrent writers are serialised by a lock file. Returns the file of the entry.
-  /// A file that cannot be read, or is not a config file, is refused (UserError) and left as it is.
+  /// Merges: replaces an entry of the same key only when the new time is better, or the old program is stale;
+  /// keeps every other entry. Atomic; concurrent writers are serialised by a lock file. Returns the file of
+  /// the entry. A file that cannot be read, or is not a config file, is refused (UserError) and left as it
+  /// is.
   std::string put(const Config& config, bool force = false);
   /// Exact key: operator key (op, sizes, strides, dtypes, axes, accumulator), determinism asked for, device.
   std::optional<Config> find(const Operator& op, const std::string& device) const;

@@ -21,8 +21,8 @@ namespace {
   throw UserError("cannot " + what + " " + path + ": " + std::strerror(code));
 }
 
-// Holds the file lock for a scope. A file system without locks (some network disks) is used without: one write per
-// line with O_APPEND is then all there is.
+// Holds the file lock for a scope. A file system without locks (some network disks) is used without: one
+// write per line with O_APPEND is then all there is.
 class FileLock {
  public:
   explicit FileLock(int fd) : fd_(fd) {
@@ -48,7 +48,9 @@ bool write_all(int fd, std::string_view content) {
 }
 
 // Pipes and devices cannot be synced and need not be.
-bool sync_data(int fd) { return ::fdatasync(fd) == 0 || errno == EINVAL || errno == EROFS || errno == ENOTSUP; }
+bool sync_data(int fd) {
+  return ::fdatasync(fd) == 0 || errno == EINVAL || errno == EROFS || errno == ENOTSUP;
+}
 
 Json line_of(const char* kind) {
   Json line = Json::object();
@@ -98,8 +100,10 @@ Log::Log(const std::string& path, bool force) : path_(path) {
   ::close(fd_);
   fd_ = -1;
   if (!force) {
-    throw UserError(path_ + ": is not a redtune log and was left alone; name another file, or use --force to move it "
-                    "aside to " + free_backup_name(path_));
+    throw UserError(path_ +
+                    ": is not a redtune log and was left alone; name another file, or use --force to move it "
+                    "aside to " +
+                    free_backup_name(path_));
   }
   move_aside();
   open_file();

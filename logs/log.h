@@ -1,10 +1,10 @@
-// The log: records as JSON lines. Appended under a lock and flushed to disk line by line, so that whatever happens
-// to the run, what was measured stays.
+// The log: records as JSON lines. Appended under a lock and flushed to disk line by line, so that whatever
+// happens to the run, what was measured stays.
 //
-// Line kinds (member "kind"): "run" (header of each run: tool version, command line, seed, device, driver, host),
-// "started" (a schedule about to be launched), "trial" (schedule with its outcome), "end" (why the run ended). Every
-// line begins with its schema version: {"redtune_log":1,"kind":...}. One schedule may have several trial lines: the
-// finalists are measured again.
+// Line kinds (member "kind"): "run" (header of each run: tool version, command line, seed, device, driver,
+// host), "started" (a schedule about to be launched), "trial" (schedule with its outcome), "end" (why the run
+// ended). Every line begins with its schema version: {"redtune_log":1,"kind":...}. One schedule may have
+// several trial lines: the finalists are measured again.
 #pragma once
 
 #include <cstdint>
@@ -24,9 +24,9 @@ inline constexpr std::string_view kLogPrefix = "{\"redtune_log\":";
 
 /// Identity of what was measured: results with different keys never mix.
 struct TrialKey {
-  std::string task;         // Task::key()
-  std::string device;       // name of the real device ("cpu: AMD EPYC ...", "NVIDIA H200 ...")
-  std::string timing;       // "cold" or "hot", and the clock: "cold/opencl_events"
+  std::string task;    // Task::key()
+  std::string device;  // name of the real device ("cpu: AMD EPYC ...", "NVIDIA H200 ...")
+  std::string timing;  // "cold" or "hot", and the clock: "cold/opencl_events"
   friend bool operator==(const TrialKey&, const TrialKey&) = default;
 };
 
@@ -54,15 +54,16 @@ struct RunInfo {
 /// An open log. One writer object per process; any number of processes may append to one file.
 class Log {
  public:
-  /// Opens or creates `path` and the directory it lies in. Throws UserError when it cannot be written, or when it
-  /// exists and is not a redtune log; with `force` such a file is moved aside to PATH.bak (or .bak2, ...).
+  /// Opens or creates `path` and the directory it lies in. Throws UserError when it cannot be written, or
+  /// when it exists and is not a redtune log; with `force` such a file is moved aside to PATH.bak (or .bak2,
+  /// ...).
   explicit Log(const std::string& path, bool force = false);
   ~Log();
   Log(const Log&) = delete;
   Log& operator=(const Log&) = delete;
 
-  /// Each call is one line, on disk when it returns. All throw UserError "cannot write PATH: reason", and what stood
-  /// in the file before stands there still. One thread at a time.
+  /// Each call is one line, on disk when it returns. All throw UserError "cannot write PATH: reason", and
+  /// what stood in the file before stands there still. One thread at a time.
   void run(const RunInfo& info);
   void started(const TrialKey& key, const Schedule& schedule, const std::string& program_hash);
   void trial(const Record& record);
@@ -81,13 +82,14 @@ class Log {
 
 struct LogContents {
   std::vector<Record> records;
-  std::vector<std::pair<TrialKey, Schedule>> unfinished;  // started without a trial, once per start: crashed the run
-  std::vector<std::string> warnings;                      // "PATH:17: torn line skipped", one per problem
+  std::vector<std::pair<TrialKey, Schedule>>
+      unfinished;                     // started without a trial, once per start: crashed the run
+  std::vector<std::string> warnings;  // "PATH:17: torn line skipped", one per problem
 };
 
-/// Reads a log without touching it (read-only files work). Missing file: empty contents. A torn or unreadable line is
-/// skipped with a warning that names it, an unknown field is left out with one; a version newer than kLogVersion is
-/// refused by name, and so is a file that is not a redtune log (UserError).
+/// Reads a log without touching it (read-only files work). Missing file: empty contents. A torn or unreadable
+/// line is skipped with a warning that names it, an unknown field is left out with one; a version newer than
+/// kLogVersion is refused by name, and so is a file that is not a redtune log (UserError).
 LogContents read_log(const std::string& path);
 
 }  // namespace redtune

@@ -38,10 +38,12 @@ class Reader {
     try {
       json = parse_json(text, origin);
     } catch (const UserError& error) {
-      // A killed writer leaves half a line: at the end of the file, or ended by the writer that came after it.
+      // A killed writer leaves half a line: at the end of the file, or ended by the writer that came after
+      // it.
       const bool began_well = text.starts_with(kLogPrefix) || kLogPrefix.starts_with(text);
       if (began_well) ++ours_;
-      warn(began_well || last ? origin + ": torn line skipped" : std::string(error.what()) + "; line skipped");
+      warn(began_well || last ? origin + ": torn line skipped"
+                              : std::string(error.what()) + "; line skipped");
       return;
     }
     try {
@@ -63,12 +65,14 @@ class Reader {
     ++ours_;
     if (version > kLogVersion) {
       throw NewerVersion(origin + ": log version " + std::to_string(version) + " is newer than version " +
-                         std::to_string(kLogVersion) + ", the newest that this redtune reads; use a newer redtune");
+                         std::to_string(kLogVersion) +
+                         ", the newest that this redtune reads; use a newer redtune");
     }
     const std::string kind = fields.get_string("kind");
     if (kind == "trial") return trial(fields);
     if (kind == "started") return started(fields);
-    if (kind != "run" && kind != "end") fields.fail("kind", "is '" + kind + "', which this redtune does not know");
+    if (kind != "run" && kind != "end")
+      fields.fail("kind", "is '" + kind + "', which this redtune does not know");
   }
 
   void trial(JsonObject& fields) {

@@ -20,8 +20,10 @@ std::string usage() {
     row.resize(12, ' ');
     text += row + std::string(verb.summary) + "\n";
   }
-  return text + "\nredtune VERB --help tells the options of a verb, with examples.\n"
-         "exit codes: 0 done, 1 bug in redtune, 2 bad usage or input, 3 no valid schedule, 4 no device or driver,\n"
+  return text +
+         "\nredtune VERB --help tells the options of a verb, with examples.\n"
+         "exit codes: 0 done, 1 bug in redtune, 2 bad usage or input, 3 no valid schedule, 4 no device or "
+         "driver,\n"
          "5 stopped early before anything valid\n";
 }
 
@@ -35,7 +37,8 @@ const Verb& find_verb(const std::string& word) {
 }
 
 // CLI11 names what it did not expect; the option that was meant is named here.
-std::string with_nearest_option(const CLI::App& app, const CLI::ParseError& error, const std::vector<std::string>& words) {
+std::string with_nearest_option(const CLI::App& app, const CLI::ParseError& error,
+                                const std::vector<std::string>& words) {
   std::string message = error.what();
   std::vector<std::string> known;
   for (const CLI::Option* option : app.get_options()) {
@@ -63,7 +66,8 @@ ExitCode run_verb(const Verb& verb, std::vector<std::string> words) {
     std::cout << app.help();
     return ExitCode::kDone;
   } catch (const CLI::ParseError& error) {
-    throw UserError(with_nearest_option(app, error, given) + " (redtune " + std::string(verb.name) + " --help)");
+    throw UserError(with_nearest_option(app, error, given) + " (redtune " + std::string(verb.name) +
+                    " --help)");
   }
   return action();
 }
@@ -103,7 +107,8 @@ ExitCode guarded_run(const std::vector<std::string>& arguments) {
   } catch (const InternalError& error) {
     return failed(ExitCode::kInternal, std::string("bug in redtune ") + kVersion + ": " + error.what());
   } catch (const std::exception& error) {
-    return failed(ExitCode::kInternal, std::string("unexpected error in redtune ") + kVersion + ": " + error.what());
+    return failed(ExitCode::kInternal,
+                  std::string("unexpected error in redtune ") + kVersion + ": " + error.what());
   }
 }
 

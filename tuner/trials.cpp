@@ -116,7 +116,8 @@ std::vector<std::size_t> pick_finalists(const std::vector<Trial>& trials, const 
   std::vector<std::size_t> finalists;
   for (std::size_t index : order) {
     const double limit = trials[order.front()].outcome.median_seconds * kFinalistFactor;
-    if (finalists.size() < kFinalists && trials[index].outcome.median_seconds <= limit) finalists.push_back(index);
+    if (finalists.size() < kFinalists && trials[index].outcome.median_seconds <= limit)
+      finalists.push_back(index);
   }
   const bool has_default = default_trial && trials[*default_trial].outcome.timed();
   if (has_default && std::find(finalists.begin(), finalists.end(), *default_trial) == finalists.end()) {
@@ -126,7 +127,8 @@ std::vector<std::size_t> pick_finalists(const std::vector<Trial>& trials, const 
 }
 
 std::optional<std::size_t> pick_winner(const Task& task, const std::vector<Trial>& trials,
-                                       const std::vector<bool>& eligible, const std::vector<std::size_t>& finalists,
+                                       const std::vector<bool>& eligible,
+                                       const std::vector<std::size_t>& finalists,
                                        std::optional<std::size_t> default_trial) {
   std::optional<std::size_t> fastest;
   for (std::size_t i : finalists) {
@@ -143,7 +145,8 @@ std::optional<std::size_t> pick_winner(const Task& task, const std::vector<Trial
   for (std::size_t i : finalists) {
     const Outcome& rival = trials[i].outcome;
     if (!eligible[i] || !rival.timed()) continue;
-    const bool tied = rival.low_seconds <= best.high_seconds && rival.median_seconds <= best.median_seconds * kTieFactor;
+    const bool tied =
+        rival.low_seconds <= best.high_seconds && rival.median_seconds <= best.median_seconds * kTieFactor;
     if (tied && rank(i) < rank(winner)) winner = i;
   }
   return winner;

@@ -13,8 +13,8 @@
 
 namespace redtune {
 
-/// What several rounds of one schedule say together. A round that failed speaks for all: a schedule that is wrong
-/// once is wrong. A time that is not a positive number is no time.
+/// What several rounds of one schedule say together. A round that failed speaks for all: a schedule that is
+/// wrong once is wrong. A time that is not a positive number is no time.
 Outcome combine_rounds(const std::vector<Outcome>& rounds);
 
 /// The trials of a run with the records behind them, in the order of their first round.
@@ -34,15 +34,17 @@ class TrialBook {
   std::map<std::string, std::size_t> index_of_;
 };
 
-/// Timed trials that may still be the best, fastest first: at most three, none clearly slower, and the default.
-/// `eligible[i]` says whether trial i may win at all.
+/// Timed trials that may still be the best, fastest first: at most three, none clearly slower, and the
+/// default. `eligible[i]` says whether trial i may win at all.
 std::vector<std::size_t> pick_finalists(const std::vector<Trial>& trials, const std::vector<bool>& eligible,
                                         std::optional<std::size_t> default_trial);
 
-/// The winner among the eligible finalists. The fastest wins when its interval lies apart from the others'; among
-/// those it is tied with: the default, then what is deterministic, then the simplest mapping, then the fastest.
+/// The winner among the eligible finalists. The fastest wins when its interval lies apart from the others';
+/// among those it is tied with: the default, then what is deterministic, then the simplest mapping, then the
+/// fastest.
 std::optional<std::size_t> pick_winner(const Task& task, const std::vector<Trial>& trials,
-                                       const std::vector<bool>& eligible, const std::vector<std::size_t>& finalists,
+                                       const std::vector<bool>& eligible,
+                                       const std::vector<std::size_t>& finalists,
                                        std::optional<std::size_t> default_trial);
 
 /// Counts and bests so far; the times are left to who has the clock.

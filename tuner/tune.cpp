@@ -16,7 +16,9 @@ TuneResult tune(const Operator& op, const DeviceInfo& device, const TuneOptions&
                 const std::function<void(const Progress&)>& progress, const std::atomic<bool>& stop,
                 const std::function<void(const TuneStart&)>& started) {
   TuningParts parts;
-  parts.make_evaluator = [&](const Task& task) { return make_device_evaluator(device, task, options.measure); };
+  parts.make_evaluator = [&](const Task& task) {
+    return make_device_evaluator(device, task, options.measure);
+  };
   parts.generate = generate_program;
   return tune_with(parts, op, device, options, progress, stop, started);
 }

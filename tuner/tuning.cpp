@@ -91,7 +91,8 @@ class Tuner {
     return schedule == result_.default_schedule || space_.find(schedule).has_value();
   }
 
-  // Takes over what the log holds of this task, device and clock, as far as it was measured on the same kernel text.
+  // Takes over what the log holds of this task, device and clock, as far as it was measured on the same
+  // kernel text.
   void resume() {
     if (options_.log_path.empty()) return;
     LogContents log = read_log(options_.log_path);
@@ -130,8 +131,8 @@ class Tuner {
     return hashes;
   }
 
-  // What was started and never ended took its run down, or was under way when the run was killed. The default gets
-  // one more chance: without it nothing can be compared.
+  // What was started and never ended took its run down, or was under way when the run was killed. The default
+  // gets one more chance: without it nothing can be compared.
   void resume_unfinished(const LogContents& log, std::vector<std::size_t>& fresh) {
     if (options_.retry_crashed) return;
     std::size_t default_starts = 0;
@@ -159,11 +160,12 @@ class Tuner {
       if (batch.empty()) break;
       evaluate(batch, false);
     }
-    if (result_.end_reason == "trials" && result_.trials.size() >= space_.size()) result_.end_reason = "exhausted";
+    if (result_.end_reason == "trials" && result_.trials.size() >= space_.size())
+      result_.end_reason = "exhausted";
   }
 
-  // Until every finalist has its rounds: one that falls behind makes room for the next, so that a resumed run finds
-  // nothing left to do.
+  // Until every finalist has its rounds: one that falls behind makes room for the next, so that a resumed run
+  // finds nothing left to do.
   void duel() {
     time_share_ = 1;
     for (int turn = 0; turn < kMostDuelTurns && !stopped() && !time_over(); ++turn) {
@@ -203,7 +205,8 @@ class Tuner {
   }
 
   void measure(const std::vector<Candidate>& batch, const std::vector<std::string>& hashes, bool needed) {
-    // The evaluator is not asked to survive exceptions out of its callbacks (a full disk): they wait until it returns.
+    // The evaluator is not asked to survive exceptions out of its callbacks (a full disk): they wait until it
+    // returns.
     std::exception_ptr failure;
     const auto guarded = [&](auto&& call) {
       if (failure) return;
@@ -215,7 +218,9 @@ class Tuner {
     };
     Evaluator::Callbacks callbacks;
     callbacks.starting = [&](std::size_t i) {
-      guarded([&] { if (log_) log_->started(key_, batch[i].schedule, hashes[i]); });
+      guarded([&] {
+        if (log_) log_->started(key_, batch[i].schedule, hashes[i]);
+      });
     };
     callbacks.done = [&](std::size_t i, const Outcome& outcome) {
       guarded([&] { record(batch[i].schedule, hashes[i], outcome); });
@@ -269,8 +274,8 @@ class Tuner {
     if (best_seconds_ > 0) evaluator_->set_best(best_seconds_);
     if (options_.log_path.empty()) return;
     log_ = std::make_unique<Log>(options_.log_path, options_.force_log);
-    RunInfo info{kVersion, options_.command_line, result_.device.name, result_.device.driver, host_name(),
-                 options_.seed, Json::object()};
+    RunInfo info{kVersion,    options_.command_line, result_.device.name, result_.device.driver,
+                 host_name(), options_.seed,         Json::object()};
     Operator op = result_.task.op;
     op.data.reset();
     info.extra["operator"] = to_json(op);
@@ -296,7 +301,8 @@ class Tuner {
     if (evaluator_) result_.split = evaluator_->split();
     result_.split.compiling += generating_seconds_;
     result_.split.measuring += preparing_seconds_;
-    result_.split.other = std::max(0.0, result_.wall_seconds - result_.split.compiling - result_.split.measuring);
+    result_.split.other =
+        std::max(0.0, result_.wall_seconds - result_.split.compiling - result_.split.measuring);
     const bool ended_early = result_.end_reason == "interrupted" || result_.end_reason == "time";
     if (!result_.best && !ended_early) throw NoValidSchedule(no_valid_message(result_));
   }
@@ -304,7 +310,8 @@ class Tuner {
   void write_config() {
     const Trial& best = result_.trials[*result_.best];
     const GenerationResult generated = generate({best.schedule}).front();
-    RT_CHECK(generated.program.has_value(), "the best schedule can no longer be generated: " + generated.failure);
+    RT_CHECK(generated.program.has_value(),
+             "the best schedule can no longer be generated: " + generated.failure);
     std::vector<std::size_t> evidence{*result_.best};
     const auto default_trial = result_.default_trial();
     if (default_trial && *default_trial != *result_.best) evidence.push_back(*default_trial);
@@ -350,13 +357,16 @@ class Tuner {
     return options_.batch > 0 ? options_.batch : std::max(4u, 2 * std::thread::hardware_concurrency());
   }
   bool stopped() const { return stop_.load(); }
-  bool time_over() const { return options_.max_seconds > 0 && now() - begin_ >= options_.max_seconds * time_share_; }
+  bool time_over() const {
+    return options_.max_seconds > 0 && now() - begin_ >= options_.max_seconds * time_share_;
+  }
 
   const TuningParts& parts_;
   const TuneOptions& options_;
   const std::function<void(const Progress&)>& progress_;
   const std::atomic<bool>& stop_;
-  double begin_, generating_seconds_ = 0, preparing_seconds_ = 0, best_seconds_ = 0, time_share_ = kSearchShare;
+  double begin_, generating_seconds_ = 0, preparing_seconds_ = 0, best_seconds_ = 0,
+                 time_share_ = kSearchShare;
   std::size_t total_ = 0, measured_ = 0;
   TuneResult result_;
   TrialBook book_;

@@ -20,16 +20,16 @@ namespace redtune {
 
 struct TuneOptions {
   std::string strategy = "local";
-  std::size_t max_trials = 64;          // new and resumed trials together
-  double max_seconds = 0;               // 0: no limit
+  std::size_t max_trials = 64;  // new and resumed trials together
+  double max_seconds = 0;       // 0: no limit
   std::uint64_t seed = 1;
   SpaceFilter filter;
   std::string log_path, config_directory;  // "": none is kept
   std::string command_line;
   MeasureOptions measure;
-  std::size_t batch = 0;                // schedules proposed at once; 0: twice the cores, at least 4
-  bool retry_crashed = false;           // schedules that were started without an outcome are skipped unless asked
-  bool force_log = false;               // a foreign file at log_path is moved aside
+  std::size_t batch = 0;       // schedules proposed at once; 0: twice the cores, at least 4
+  bool retry_crashed = false;  // schedules that were started without an outcome are skipped unless asked
+  bool force_log = false;      // a foreign file at log_path is moved aside
 };
 
 /// Snapshot for the progress line.
@@ -42,9 +42,9 @@ struct Progress {
 
 struct Trial {
   Schedule schedule;
-  Outcome outcome;           // of all its rounds together
-  bool resumed = false;      // read from the log
-  int rounds = 1;            // times it was measured: the finalists are measured again
+  Outcome outcome;       // of all its rounds together
+  bool resumed = false;  // read from the log
+  int rounds = 1;        // times it was measured: the finalists are measured again
   std::string program_hash;
 };
 
@@ -53,16 +53,16 @@ struct TuneResult {
   DeviceInfo device;
   std::size_t space_size = 0;
   Schedule default_schedule;
-  std::vector<Trial> trials;            // trials[0] is the default schedule when it was evaluated
-  std::optional<std::size_t> best;      // index into trials; never a schedule that was not verified
+  std::vector<Trial> trials;        // trials[0] is the default schedule when it was evaluated
+  std::optional<std::size_t> best;  // index into trials; never a schedule that was not verified
   std::size_t resumed = 0;
-  std::size_t stale = 0;                // records of this task in the log whose kernel text has changed: not used
+  std::size_t stale = 0;  // records of this task in the log whose kernel text has changed: not used
   std::string config_path, log_path;
-  bool config_kept = false;             // the store held a better schedule of the same key and kept it
-  std::string end_reason;               // "trials", "time", "exhausted", "interrupted"
-  TimeSplit split;                      // compile / measure / everything else, wall seconds
+  bool config_kept = false;  // the store held a better schedule of the same key and kept it
+  std::string end_reason;    // "trials", "time", "exhausted", "interrupted"
+  TimeSplit split;           // compile / measure / everything else, wall seconds
   double wall_seconds = 0;
-  std::vector<std::string> warnings;    // of reading the log
+  std::vector<std::string> warnings;  // of reading the log
   /// The trial of the default schedule (or nothing).
   std::optional<std::size_t> default_trial() const;
   /// Best trial among those of one mapping class (or nothing).
@@ -84,10 +84,11 @@ struct TuneStart {
   std::string log_path;
 };
 
-/// Tunes one operator. Evaluates schedule 0 (the default) first, then what the strategy proposes, then re-measures
-/// the finalists interleaved so that no lucky sample wins; writes the config. `stop` (set by SIGINT) ends it after
-/// the running trial with everything kept. A run that was stopped by signal or time before anything valid returns
-/// without a best; otherwise throws NoValidSchedule with counts by reason when nothing was valid.
+/// Tunes one operator. Evaluates schedule 0 (the default) first, then what the strategy proposes, then
+/// re-measures the finalists interleaved so that no lucky sample wins; writes the config. `stop` (set by
+/// SIGINT) ends it after the running trial with everything kept. A run that was stopped by signal or time
+/// before anything valid returns without a best; otherwise throws NoValidSchedule with counts by reason when
+/// nothing was valid.
 TuneResult tune(const Operator& op, const DeviceInfo& device, const TuneOptions& options,
                 const std::function<void(const Progress&)>& progress, const std::atomic<bool>& stop,
                 const std::function<void(const TuneStart&)>& started = {});
@@ -107,7 +108,8 @@ struct TuningParts {
 };
 TuneResult tune_with(const TuningParts& parts, const Operator& op, const DeviceInfo& device,
                      const TuneOptions& options, const std::function<void(const Progress&)>& progress,
-                     const std::atomic<bool>& stop, const std::function<void(const TuneStart&)>& started = {});
+                     const std::atomic<bool>& stop,
+                     const std::function<void(const TuneStart&)>& started = {});
 
 /// Text with its hash, from codegen/.
 GeneratedProgram generate_program(const Task& task, const Schedule& schedule);

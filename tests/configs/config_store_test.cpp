@@ -44,7 +44,8 @@ class ConfigStoreTest : public testing::Test {
     config.high_seconds = seconds * 1.01;
     config.default_seconds = 2e-3;
     config.launches = {{"rt_main", {256, 1, 1}, {32, 4, 1}, 0, {0, 1}}};
-    config.buffers = {{"x", BufferKind::kInput, DType::kF32, 1 << 20}, {"y", BufferKind::kOutput, DType::kF32, 1024}};
+    config.buffers = {{"x", BufferKind::kInput, DType::kF32, 1 << 20},
+                      {"y", BufferKind::kOutput, DType::kF32, 1024}};
     config.program_hash = "0123456789abcdef";
     config.log_hash = "fedcba9876543210";
     config.time = "2026-01-31T12:00:00Z";
@@ -112,9 +113,12 @@ TEST_F(ConfigStoreTest, MissesWhatDiffersInAnyPartOfTheKey) {
   const std::string device = "NVIDIA H200 (GPU-12ab)";
   EXPECT_FALSE(store_.find(op("1024x1025"), device));
   EXPECT_FALSE(store_.find(op("1024x1024", "max"), device));
-  EXPECT_FALSE(store_.find(operator_from_short_form({"sum", "1024x1024", "1", "f16", "", "", false}), device));
-  EXPECT_FALSE(store_.find(operator_from_short_form({"sum", "1024x1024", "1", "f32", "", "1x1024", false}), device));
-  EXPECT_FALSE(store_.find(operator_from_short_form({"sum", "1024x1024", "0", "f32", "", "", false}), device));
+  EXPECT_FALSE(
+      store_.find(operator_from_short_form({"sum", "1024x1024", "1", "f16", "", "", false}), device));
+  EXPECT_FALSE(
+      store_.find(operator_from_short_form({"sum", "1024x1024", "1", "f32", "", "1x1024", false}), device));
+  EXPECT_FALSE(
+      store_.find(operator_from_short_form({"sum", "1024x1024", "0", "f32", "", "", false}), device));
   Operator repeatable = op();
   repeatable.determinism = Determinism::kRunToRun;
   EXPECT_FALSE(store_.find(repeatable, device));
@@ -162,7 +166,8 @@ TEST_F(ConfigStoreTest, LosesNothingWithManyWriters) {
   for (int p = 0; p < 8; ++p) {
     const pid_t child = ::fork();
     if (child == 0) {
-      for (int i = 0; i < 5; ++i) store_.put(config(op(std::to_string(8 + p) + "x" + std::to_string(8 + i)), 1e-3));
+      for (int i = 0; i < 5; ++i)
+        store_.put(config(op(std::to_string(8 + p) + "x" + std::to_string(8 + i)), 1e-3));
       ::_exit(0);
     }
     children.push_back(child);
@@ -188,7 +193,8 @@ TEST_F(ConfigStoreTest, WritesTheSameBytesInAnyOrder) {
 #ifdef REDTUNE_HAVE_VALIJSON
 bool fits_schema(const std::string& text) {
   using Adapter = valijson::adapters::NlohmannJsonAdapter;
-  const auto schema_json = nlohmann::json::parse(read_file(std::string(REDTUNE_SOURCE_DIR) + "/configs/config.schema.json"));
+  const auto schema_json =
+      nlohmann::json::parse(read_file(std::string(REDTUNE_SOURCE_DIR) + "/configs/config.schema.json"));
   valijson::Schema schema;
   valijson::SchemaParser().populateSchema(Adapter(schema_json), schema);
   const auto json = nlohmann::json::parse(text);

@@ -127,7 +127,8 @@ TEST_F(LogTest, ATornFirstLineIsOurs) {
 
 TEST_F(LogTest, MissingFieldIsNamedWithItsLine) {
   write_trial();
-  write(R"({"redtune_log":1,"kind":"trial","task":"t","device":"d","timing":"c","program":"0"})" "\n");
+  write(R"({"redtune_log":1,"kind":"trial","task":"t","device":"d","timing":"c","program":"0"})"
+        "\n");
   write_trial();
   const LogContents contents = read_log(path_);
   EXPECT_EQ(contents.records.size(), 2u);

@@ -25,7 +25,9 @@ TEST_F(TuningLoop, ATieGoesToTheDefault) {
 }
 
 TEST_F(TuningLoop, AClearWinnerBeatsTheDefault) {
-  answer_ = [this](const Schedule& schedule, int) { return timed_outcome(schedule == default_ ? 1e-3 : 0.8e-3); };
+  answer_ = [this](const Schedule& schedule, int) {
+    return timed_outcome(schedule == default_ ? 1e-3 : 0.8e-3);
+  };
   EXPECT_NE(run().best, 0u);
 }
 

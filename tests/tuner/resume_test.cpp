@@ -34,7 +34,8 @@ TEST_F(TuningLoop, ResumingNeverForgetsTheBest) {
   const TuneResult first = run();
   options_.max_trials = 25;
   const TuneResult second = run();
-  EXPECT_LE(second.trials[*second.best].outcome.median_seconds, first.trials[*first.best].outcome.median_seconds);
+  EXPECT_LE(second.trials[*second.best].outcome.median_seconds,
+            first.trials[*first.best].outcome.median_seconds);
 }
 
 TEST_F(TuningLoop, ResultsOfAnotherKernelTextAreStale) {
@@ -96,7 +97,8 @@ TEST_F(TuningLoop, WhatTookAnEarlierRunDownIsSkippedUnlessAsked) {
   // As if the run had died while the sixth schedule ran.
   std::ofstream cut(options_.log_path + ".cut");
   for (const std::string& line : log_lines()) {
-    if (line.find("\"trial\"") != std::string::npos && line.find(bad.text() + "\"") != std::string::npos) break;
+    if (line.find("\"trial\"") != std::string::npos && line.find(bad.text() + "\"") != std::string::npos)
+      break;
     cut << line << "\n";
   }
   cut.close();

@@ -106,7 +106,8 @@ TEST(LocalSearch, SpreadsOverAllMappingsFirst) {
   const SearchSpace space(task_of("1024x1024", "1", "cpu"));
   std::set<std::string> all, tried;
   for (std::size_t i = 0; i < space.size(); ++i) all.insert(space.at(i).mapping());
-  for (std::size_t i : drive(*find_strategy("local").make(space, 1), space, 25)) tried.insert(space.at(i).mapping());
+  for (std::size_t i : drive(*find_strategy("local").make(space, 1), space, 25))
+    tried.insert(space.at(i).mapping());
   EXPECT_EQ(tried, all);
 }
 

@@ -14,20 +14,24 @@ namespace redtune {
 
 void OperatorArguments::declare(CLI::App& app, bool several) {
   several_ = several;
-  app.add_option("operator", files_, several ? "operator files (JSON)" : "operator file (JSON)")->option_text("OP");
+  app.add_option("operator", files_, several ? "operator files (JSON)" : "operator file (JSON)")
+      ->option_text("OP");
   const std::string group = "One reduction without a file";
   app.add_option("--op", form_.op, "sum, prod, max, min (default sum)")->option_text("NAME")->group(group);
   app.add_option("--shape", form_.shape, "sizes, as 4096x1024")->option_text("SIZES")->group(group);
   app.add_option("--axes", form_.axes, "reduced axes, as 0,2; missing: all; none: no axis")
       ->option_text("AXES")
       ->group(group);
-  app.add_option("--dtype", form_.dtype, "element type of the input (default f32)")->option_text("TYPE")->group(group);
+  app.add_option("--dtype", form_.dtype, "element type of the input (default f32)")
+      ->option_text("TYPE")
+      ->group(group);
   app.add_option("--out", form_.out, "type of the result")->option_text("TYPE")->group(group);
   app.add_option("--strides", form_.strides, "strides of the input in elements, as 2048x1")
       ->option_text("SIZES")
       ->group(group);
   app.add_flag("--keepdims", form_.keepdims, "keep reduced axes with size 1")->group(group);
-  app.add_option("--determinism", determinism_, "run_to_run: only schedules that give the same bits in every run")
+  app.add_option("--determinism", determinism_,
+                 "run_to_run: only schedules that give the same bits in every run")
       ->option_text("CLASS");
 }
 
@@ -37,13 +41,17 @@ std::vector<Operator> OperatorArguments::read() const {
   if (!files_.empty() && !form_.shape.empty()) {
     throw UserError("give operator files or --op with --shape, not both");
   }
-  if (!given()) throw UserError("no operator: name an operator file, or use --op NAME --shape SIZES --axes AXES");
-  if (files_.size() > 1 && !several_) throw UserError("one operator at a time: " + files_[1] + " is too much");
+  if (!given())
+    throw UserError("no operator: name an operator file, or use --op NAME --shape SIZES --axes AXES");
+  if (files_.size() > 1 && !several_)
+    throw UserError("one operator at a time: " + files_[1] + " is too much");
   std::vector<Operator> operators;
   for (const std::string& file : files_) {
-    const bool is_name = std::any_of(kReduceOps.begin(), kReduceOps.end(), [&](auto& row) { return row.name == file; });
+    const bool is_name =
+        std::any_of(kReduceOps.begin(), kReduceOps.end(), [&](auto& row) { return row.name == file; });
     if (is_name && !std::filesystem::exists(file)) {
-      throw UserError("no operator file called " + file + "; for one reduction use --op " + file + " --shape SIZES");
+      throw UserError("no operator file called " + file + "; for one reduction use --op " + file +
+                      " --shape SIZES");
     }
     operators.push_back(read_operator_file(file));
   }
@@ -69,8 +77,9 @@ SpaceFilter filter_of(const std::string& mapping) {
 Schedule legal_schedule(const SearchSpace& space, const std::string& text) {
   const Schedule schedule = parse_schedule(text);
   if (const auto rejection = space.why_not(schedule)) {
-    throw UserError("schedule \"" + schedule.text() + "\" is not legal for " + space.task().op.title() + " on " +
-                    space.task().target.name + ": " + rejection->constraint + ": " + rejection->detail);
+    throw UserError("schedule \"" + schedule.text() + "\" is not legal for " + space.task().op.title() +
+                    " on " + space.task().target.name + ": " + rejection->constraint + ": " +
+                    rejection->detail);
   }
   return schedule;
 }
@@ -101,8 +110,10 @@ std::string operator_slug(const Operator& op) {
   std::string result;
   for (char c : key) {
     const bool plain = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
-    if (plain) result += c;
-    else if (!result.empty() && result.back() != '-') result += '-';
+    if (plain)
+      result += c;
+    else if (!result.empty() && result.back() != '-')
+      result += '-';
   }
   while (!result.empty() && result.back() == '-') result.pop_back();
   constexpr std::size_t kLongest = 80;

@@ -38,11 +38,12 @@ Target target_of(const std::string& name);
 /// --mapping, empty: everything.
 SpaceFilter filter_of(const std::string& mapping);
 
-/// The schedule that `text` names; throws UserError with the broken constraint when it is not legal for the task.
+/// The schedule that `text` names; throws UserError with the broken constraint when it is not legal for the
+/// task.
 Schedule legal_schedule(const SearchSpace& space, const std::string& text);
 
-/// The default of the task, or the schedule nearest to it in a space that a mapping narrows. Throws UserError with
-/// the reasons when that space is empty.
+/// The default of the task, or the schedule nearest to it in a space that a mapping narrows. Throws UserError
+/// with the reasons when that space is empty.
 Schedule default_in(const SearchSpace& space);
 
 /// A name for files: "sum(f32[4,8];axes=1)" -> "sum-f32-4-8-axes-1"; long ones are cut and end in a hash.

@@ -1,5 +1,5 @@
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 #include <iostream>
 #include <memory>
 
@@ -56,7 +56,8 @@ std::string miss_message(const BestArguments& arguments, const Operator& op, con
   for (const Config& config : all) {
     if (config.op.reduction().op != op.reduction().op) continue;
     const std::string what = difference(op, config.op);
-    message += "\n  " + config.op.key() + " on " + config.device + (what.empty() ? "" : "  differs in " + what);
+    message +=
+        "\n  " + config.op.key() + " on " + config.device + (what.empty() ? "" : "  differs in " + what);
   }
   return message;
 }
@@ -65,9 +66,10 @@ void print_table(const std::vector<Config>& configs) {
   TextTable table;
   table.row({"operator", "time", "vs default", "determinism", "device", "schedule"});
   for (const Config& config : configs) {
-    table.row({config.op.key(), format_seconds(config.seconds),
-               config.default_seconds > 0 ? fmt::format("{:.2f}x", config.default_seconds / config.seconds) : "-",
-               std::string(name(config.determinism)), config.device, config.schedule.text()});
+    table.row(
+        {config.op.key(), format_seconds(config.seconds),
+         config.default_seconds > 0 ? fmt::format("{:.2f}x", config.default_seconds / config.seconds) : "-",
+         std::string(name(config.determinism)), config.device, config.schedule.text()});
   }
   std::cout << table.str();
 }
@@ -103,7 +105,8 @@ VerbAction declare_best(CLI::App& app) {
   const auto arguments = std::make_shared<BestArguments>();
   BestArguments& a = *arguments;
   a.operators.declare(app, true);
-  app.add_option("--configs,--config", a.configs, "config store (default redtune-out/configs)")->option_text("DIR");
+  app.add_option("--configs,--config", a.configs, "config store (default redtune-out/configs)")
+      ->option_text("DIR");
   app.add_option("--device", a.device, "only devices whose name holds this text");
   app.add_flag("--json", a.json, "the entries as JSON");
   return [arguments] { return run_best(*arguments); };

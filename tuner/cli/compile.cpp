@@ -38,7 +38,8 @@ std::vector<std::size_t> chosen(const SearchSpace& space, const CompileArguments
 }
 
 // Compiles for one target; tells whether everything compiled.
-bool compile_for(const Operator& op, const Target& target, const CompileArguments& arguments, KernelCache& cache) {
+bool compile_for(const Operator& op, const Target& target, const CompileArguments& arguments,
+                 KernelCache& cache) {
   if (target.kind != TargetKind::kCuda) {
     throw UserError("--target: " + target.name + " is not a CUDA target; `redtune targets` lists them");
   }
@@ -53,7 +54,9 @@ bool compile_for(const Operator& op, const Target& target, const CompileArgument
   options.threads = arguments.jobs;
   options.cache = &cache;
   options.stop = [&] { return stop.load(); };
-  const auto generator = [&](std::size_t i) -> std::optional<Program> { return generate(task, space.at(indices[i])); };
+  const auto generator = [&](std::size_t i) -> std::optional<Program> {
+    return generate(task, space.at(indices[i]));
+  };
   const BatchSummary summary = compile_batch(indices.size(), generator, options, [&](const BatchItem& item) {
     if (item.result->ok) return;
     std::cerr << "redtune: " << target.name << ": \"" << space.at(indices[item.index]).text()
@@ -84,7 +87,8 @@ VerbAction declare_compile(CLI::App& app) {
   CompileArguments& a = *arguments;
   a.operators.declare(app, true);
   app.add_option("--target", a.targets, "CUDA targets, as sm_80,sm_90")->required()->option_text("NAMES");
-  app.add_option("--sample", a.sample, "compile N schedules drawn from the space (default 64)")->option_text("N");
+  app.add_option("--sample", a.sample, "compile N schedules drawn from the space (default 64)")
+      ->option_text("N");
   app.add_flag("--all", a.all, "compile every schedule of the space");
   app.add_option("--mapping", a.mapping, "only these: tree, atomic, hybrid, a combine, or block+grid");
   app.add_option("--seed", a.seed, "seed of the sample (default 1)");

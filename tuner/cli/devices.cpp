@@ -46,8 +46,8 @@ ExitCode run_targets(bool as_json) {
   for (const std::string& known : known_targets()) {
     const Target target = load_target(known);
     json.push_back(to_json(target));
-    table.row({target.name, std::string(name(target.kind)), std::to_string(target.units), std::to_string(target.warp),
-               std::to_string(target.max_threads_per_block),
+    table.row({target.name, std::string(name(target.kind)), std::to_string(target.units),
+               std::to_string(target.warp), std::to_string(target.max_threads_per_block),
                format_bytes(static_cast<double>(target.shared_bytes_per_block)),
                format_bytes(static_cast<double>(target.vector_bytes))});
   }

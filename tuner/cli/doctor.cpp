@@ -1,7 +1,7 @@
 // The verbs `doctor` and `version`.
-#include <CLI/CLI.hpp>
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <filesystem>
 #include <iostream>
@@ -39,7 +39,8 @@ Finding driver() {
   std::string name;
   void* library = open_first({"libcuda.so.1"}, name);
   if (library == nullptr) {
-    return {"CUDA driver", "missing", "libcuda.so.1 is not here; install the NVIDIA driver (a GPU is needed to tune on one)"};
+    return {"CUDA driver", "missing",
+            "libcuda.so.1 is not here; install the NVIDIA driver (a GPU is needed to tune on one)"};
   }
   using Version = int (*)(int*);
   const auto version = reinterpret_cast<Version>(::dlsym(library, "cuDriverGetVersion"));
@@ -52,7 +53,8 @@ Finding nvrtc() {
   try {
     const Nvrtc& compiler = Nvrtc::instance();
     std::vector<std::string> architectures;
-    for (int number : compiler.supported_architectures()) architectures.push_back("sm_" + std::to_string(number));
+    for (int number : compiler.supported_architectures())
+      architectures.push_back("sm_" + std::to_string(number));
     return {"NVRTC", "ok", compiler.version() + " (" + compiler.path() + "): " + join(architectures, " ")};
   } catch (const std::exception& error) {
     return {"NVRTC", "missing", error.what()};
@@ -67,11 +69,13 @@ Finding cupti() {
       names.push_back(std::string(root) + "/lib64/libcupti.so");
     }
   }
-  names.insert(names.end(), {"/usr/local/cuda/extras/CUPTI/lib64/libcupti.so", "/usr/local/cuda/lib64/libcupti.so"});
+  names.insert(names.end(),
+               {"/usr/local/cuda/extras/CUPTI/lib64/libcupti.so", "/usr/local/cuda/lib64/libcupti.so"});
   std::string name;
   void* library = open_first(names, name);
   if (library == nullptr) {
-    return {"CUPTI", "missing", "libcupti.so is not here; install the CUDA toolkit's CUPTI, or set CUDA_HOME to it"};
+    return {"CUPTI", "missing",
+            "libcupti.so is not here; install the CUDA toolkit's CUPTI, or set CUDA_HOME to it"};
   }
   using Version = int (*)(std::uint32_t*);
   const auto version = reinterpret_cast<Version>(::dlsym(library, "cuptiGetVersion"));
@@ -88,7 +92,8 @@ Finding counters() {
   const bool restricted = text.find("RmProfilingAdminOnly: 1") != std::string::npos;
   if (!restricted) return {what, "ok", "every user may read them"};
   return {what, "warning",
-          "only root may read them; times work, counters do not. Set NVreg_RestrictProfilingToAdminUsers=0 for the "
+          "only root may read them; times work, counters do not. Set NVreg_RestrictProfilingToAdminUsers=0 "
+          "for the "
           "nvidia module and load it again"};
 }
 
@@ -106,7 +111,8 @@ Finding xgboost() {
   std::string name;
   void* library = open_first({"libxgboost.so.0", "libxgboost.so"}, name);
   if (library == nullptr) {
-    return {"XGBoost", "missing", "optional: the learned cost model; package libxgboost0 (to build: libxgboost-dev)"};
+    return {"XGBoost", "missing",
+            "optional: the learned cost model; package libxgboost0 (to build: libxgboost-dev)"};
   }
   using Version = void (*)(int*, int*, int*);
   const auto version = reinterpret_cast<Version>(::dlsym(library, "XGBoostVersion"));
@@ -125,7 +131,8 @@ Finding data() {
 
 Finding cache() {
   const std::string directory = user_cache_directory();
-  if (directory.empty()) return {"kernel cache", "warning", "not writable; set XDG_CACHE_HOME to a directory that is"};
+  if (directory.empty())
+    return {"kernel cache", "warning", "not writable; set XDG_CACHE_HOME to a directory that is"};
   return {"kernel cache", "ok", directory};
 }
 
@@ -139,10 +146,13 @@ std::string compiler_text() {
 
 ExitCode run_doctor(bool as_json) {
   std::vector<Finding> findings{{"redtune", "ok", std::string(kVersion) + ", built with " + compiler_text()},
-                                {"isl", "ok", trim(isl_version())}, data(), cache()};
+                                {"isl", "ok", trim(isl_version())},
+                                data(),
+                                cache()};
   const std::vector<Finding> present = devices();
   findings.insert(findings.end(), present.begin(), present.end());
-  for (const Finding& finding : {driver(), nvrtc(), cupti(), counters(), xgboost()}) findings.push_back(finding);
+  for (const Finding& finding : {driver(), nvrtc(), cupti(), counters(), xgboost()})
+    findings.push_back(finding);
   Json json = Json::array();
   for (const Finding& finding : findings) {
     json.push_back({{"what", finding.what}, {"state", finding.state}, {"detail", finding.detail}});
@@ -162,8 +172,8 @@ VerbAction declare_doctor(CLI::App& app) {
 
 VerbAction declare_version(CLI::App&) {
   return [] {
-    std::cout << "redtune " << kVersion << "\nisl " << trim(isl_version()) << "\nbuilt with " << compiler_text()
-              << "\n";
+    std::cout << "redtune " << kVersion << "\nisl " << trim(isl_version()) << "\nbuilt with "
+              << compiler_text() << "\n";
     return ExitCode::kDone;
   };
 }

@@ -20,7 +20,8 @@ struct RunArguments {
   bool json = false;
 };
 
-// "X=file.npy" -> "file.npy"; the name must be that of the tensor. The equals sign of a path alone is not one.
+// "X=file.npy" -> "file.npy"; the name must be that of the tensor. The equals sign of a path alone is not
+// one.
 std::string file_of(const std::string& text, const std::string& tensor, const std::string& option) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos || text.find('/') < equals) return text;
@@ -112,7 +113,8 @@ VerbAction declare_run(CLI::App& app) {
   a.operators.declare(app, false);
   app.add_option("--device", a.device, "device to run on (default: the best)");
   app.add_option("--schedule", a.schedule, "schedule to run (default: the task's default)");
-  app.add_option("--config,--configs", a.configs, "run the best schedule of this config store")->option_text("DIR");
+  app.add_option("--config,--configs", a.configs, "run the best schedule of this config store")
+      ->option_text("DIR");
   app.add_option("--mapping", a.mapping, "run the schedule of this mapping that is nearest to the default");
   app.add_option("--input", a.input, "values of the input (.npy); else the operator's own, else generated")
       ->option_text("NAME=FILE");

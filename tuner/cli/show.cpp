@@ -1,5 +1,5 @@
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 #include <iostream>
 #include <memory>
 
@@ -27,15 +27,16 @@ void section(const std::string& title, const std::string& text) {
 std::string launches_text(const Program& program) {
   std::string text;
   for (const BufferSpec& buffer : program.buffers) {
-    text += fmt::format("buffer {}: {} {} = {}\n", buffer.name, format_count(buffer.elements), name(buffer.dtype),
-                        format_bytes(static_cast<double>(buffer.bytes())));
+    text += fmt::format("buffer {}: {} {} = {}\n", buffer.name, format_count(buffer.elements),
+                        name(buffer.dtype), format_bytes(static_cast<double>(buffer.bytes())));
   }
   for (const KernelLaunch& launch : program.launches) {
     std::vector<std::string> arguments;
-    for (int index : launch.arguments) arguments.push_back(program.buffers[static_cast<std::size_t>(index)].name);
-    text += fmt::format("launch {}: grid {}x{}x{}, block {}x{}x{}, {} shared bytes, arguments {}\n", launch.entry,
-                        launch.grid[0], launch.grid[1], launch.grid[2], launch.block[0], launch.block[1],
-                        launch.block[2], launch.shared_bytes, join(arguments, ", "));
+    for (int index : launch.arguments)
+      arguments.push_back(program.buffers[static_cast<std::size_t>(index)].name);
+    text += fmt::format("launch {}: grid {}x{}x{}, block {}x{}x{}, {} shared bytes, arguments {}\n",
+                        launch.entry, launch.grid[0], launch.grid[1], launch.grid[2], launch.block[0],
+                        launch.block[1], launch.block[2], launch.shared_bytes, join(arguments, ", "));
   }
   return text;
 }
@@ -49,8 +50,8 @@ std::string nvrtc_text(const Program& program, const Target& target) {
     std::string text = "NVRTC " + nvrtc.version() + ", " + format_seconds(result.seconds) + "\n";
     if (!result.ok) return text + "does not compile: " + result.error + "\n" + result.log;
     for (const KernelResources& kernel : result.kernels) {
-      text += fmt::format("{}: {} registers, {} shared bytes, {} bytes of stack, {} bytes spilled\n", kernel.entry,
-                          kernel.registers, kernel.shared_bytes, kernel.stack_bytes,
+      text += fmt::format("{}: {} registers, {} shared bytes, {} bytes of stack, {} bytes spilled\n",
+                          kernel.entry, kernel.registers, kernel.shared_bytes, kernel.stack_bytes,
                           kernel.spill_store_bytes + kernel.spill_load_bytes);
     }
     return text + trim(result.log);
@@ -60,7 +61,8 @@ std::string nvrtc_text(const Program& program, const Target& target) {
 }
 
 ExitCode run_show(const ShowArguments& arguments) {
-  if (!arguments.target.empty() && !arguments.device.empty()) throw UserError("give --target or --device, not both");
+  if (!arguments.target.empty() && !arguments.device.empty())
+    throw UserError("give --target or --device, not both");
   const Target target =
       arguments.device.empty() ? target_of(arguments.target) : pick_device(arguments.device).target;
   const Task task = make_task(arguments.operators.read_one(), target);

@@ -1,5 +1,5 @@
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 #include <iostream>
 #include <map>
 #include <memory>
@@ -112,7 +112,8 @@ VerbAction declare_space(CLI::App& app) {
   app.add_option("--mapping", a.mapping, "only these: tree, atomic, hybrid, a combine, or block+grid");
   app.add_flag("--count", a.count, "print the number of schedules only");
   app.add_option("--list", a.list, "print N schedules, spread over the space")->option_text("N");
-  app.add_option("--why", a.why, "say whether SCHEDULE is legal; exit code 2 with the broken constraint if not")
+  app.add_option("--why", a.why,
+                 "say whether SCHEDULE is legal; exit code 2 with the broken constraint if not")
       ->option_text("SCHEDULE");
   app.add_flag("--isl", a.isl, "print the space as isl sets");
   app.add_flag("--json", a.json, "one JSON document");

@@ -25,20 +25,29 @@ void store(std::vector<unsigned char>& bytes, std::size_t index, T value) {
 
 double float_at(DType dtype, const unsigned char* bytes) {
   switch (dtype) {
-    case DType::kF16: return f32_from_f16(load<std::uint16_t>(bytes));
-    case DType::kBF16: return f32_from_bf16(load<std::uint16_t>(bytes));
-    case DType::kF32: return load<float>(bytes);
-    default: return load<double>(bytes);
+    case DType::kF16:
+      return f32_from_f16(load<std::uint16_t>(bytes));
+    case DType::kBF16:
+      return f32_from_bf16(load<std::uint16_t>(bytes));
+    case DType::kF32:
+      return load<float>(bytes);
+    default:
+      return load<double>(bytes);
   }
 }
 
 std::int64_t integer_at(DType dtype, const unsigned char* bytes) {
   switch (dtype) {
-    case DType::kBool: return *bytes != 0;
-    case DType::kU8: return *bytes;
-    case DType::kI8: return load<std::int8_t>(bytes);
-    case DType::kI32: return load<std::int32_t>(bytes);
-    default: return load<std::int64_t>(bytes);
+    case DType::kBool:
+      return *bytes != 0;
+    case DType::kU8:
+      return *bytes;
+    case DType::kI8:
+      return load<std::int8_t>(bytes);
+    case DType::kI32:
+      return load<std::int32_t>(bytes);
+    default:
+      return load<std::int64_t>(bytes);
   }
 }
 
@@ -50,18 +59,25 @@ Json element_json(DType dtype, const unsigned char* bytes) {
 
 void put_float(DType dtype, std::vector<unsigned char>& bytes, std::size_t i, double value) {
   switch (dtype) {
-    case DType::kF16: return store(bytes, i, f16_from_f64(value));
-    case DType::kBF16: return store(bytes, i, bf16_from_f64(value));
-    case DType::kF32: return store(bytes, i, static_cast<float>(value));
-    default: return store(bytes, i, value);
+    case DType::kF16:
+      return store(bytes, i, f16_from_f64(value));
+    case DType::kBF16:
+      return store(bytes, i, bf16_from_f64(value));
+    case DType::kF32:
+      return store(bytes, i, static_cast<float>(value));
+    default:
+      return store(bytes, i, value);
   }
 }
 
 void put_integer(DType dtype, std::vector<unsigned char>& bytes, std::size_t i, std::int64_t value) {
   switch (bytes_of(dtype)) {
-    case 1: return store(bytes, i, static_cast<std::uint8_t>(value));
-    case 4: return store(bytes, i, static_cast<std::int32_t>(value));
-    default: return store(bytes, i, value);
+    case 1:
+      return store(bytes, i, static_cast<std::uint8_t>(value));
+    case 4:
+      return store(bytes, i, static_cast<std::int32_t>(value));
+    default:
+      return store(bytes, i, value);
   }
 }
 
@@ -92,7 +108,8 @@ std::vector<unsigned char> scattered(const Tensor& tensor, const NpyArray& array
   for (std::int64_t i = 0; i < tensor.elements(); ++i) {
     std::int64_t at = tensor.offset;
     for (std::size_t d = 0; d < index.size(); ++d) at += index[d] * tensor.strides[d];
-    std::memcpy(bytes.data() + static_cast<std::size_t>(at) * item, array.data.data() + static_cast<std::size_t>(i) * item, item);
+    std::memcpy(bytes.data() + static_cast<std::size_t>(at) * item,
+                array.data.data() + static_cast<std::size_t>(i) * item, item);
     for (std::size_t d = index.size(); d-- > 0 && ++index[d] == tensor.shape[d];) index[d] = 0;
   }
   return bytes;
@@ -101,8 +118,8 @@ std::vector<unsigned char> scattered(const Tensor& tensor, const NpyArray& array
 std::vector<unsigned char> npy_input(const Tensor& tensor, const std::string& path) {
   const NpyArray array = read_npy(path);
   if (!dtype_matches(tensor.dtype, array.descr)) {
-    throw UserError(path + ": holds '" + array.descr + "', the operator's input is " + std::string(name(tensor.dtype)) +
-                    " ('" + std::string(info(tensor.dtype).npy) + "')");
+    throw UserError(path + ": holds '" + array.descr + "', the operator's input is " +
+                    std::string(name(tensor.dtype)) + " ('" + std::string(info(tensor.dtype).npy) + "')");
   }
   if (array.shape == tensor.shape) return scattered(tensor, array);
   if (array.shape.size() == 1 && array.shape[0] == tensor.storage_elements()) {
@@ -114,8 +131,9 @@ std::vector<unsigned char> npy_input(const Tensor& tensor, const std::string& pa
     for (std::int64_t size : shape) sizes.push_back(std::to_string(size));
     return "[" + join(sizes, ",") + "]";
   };
-  throw UserError(path + ": has shape " + text(array.shape) + ", the operator's input has " + text(tensor.shape) +
-                  " (or a flat storage of " + std::to_string(tensor.storage_elements()) + ")");
+  throw UserError(path + ": has shape " + text(array.shape) + ", the operator's input has " +
+                  text(tensor.shape) + " (or a flat storage of " + std::to_string(tensor.storage_elements()) +
+                  ")");
 }
 
 }  // namespace

@@ -9,8 +9,9 @@
 
 namespace redtune {
 
-/// Storage bytes of the input: from the .npy file when `npy_path` is not empty (of the logical shape, or flat storage
-/// as strides and offset walk over it), else from the operator's own data, else generated from `seed`.
+/// Storage bytes of the input: from the .npy file when `npy_path` is not empty (of the logical shape, or flat
+/// storage as strides and offset walk over it), else from the operator's own data, else generated from
+/// `seed`.
 std::vector<unsigned char> load_input(const Operator& op, const std::string& npy_path, std::uint64_t seed);
 
 void save_output(const Operator& op, const std::vector<unsigned char>& bytes, const std::string& npy_path);

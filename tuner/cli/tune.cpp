@@ -22,14 +22,16 @@ struct TuneArguments {
 std::string strategy_help() {
   std::string text = "how to search:";
   for (const StrategyEntry& entry : strategies()) {
-    text += (text.back() == ':' ? " " : "; ") + std::string(entry.name) + " (" + std::string(entry.summary) + ")";
+    text +=
+        (text.back() == ':' ? " " : "; ") + std::string(entry.name) + " (" + std::string(entry.summary) + ")";
   }
   return text;
 }
 
 class TuneVerb {
  public:
-  explicit TuneVerb(TuneArguments& arguments) : arguments_(arguments), out_(arguments.json ? std::cerr : std::cout) {}
+  explicit TuneVerb(TuneArguments& arguments)
+      : arguments_(arguments), out_(arguments.json ? std::cerr : std::cout) {}
 
   ExitCode run() {
     const std::vector<Operator> operators = arguments_.operators.read();
@@ -61,9 +63,11 @@ class TuneVerb {
     options.command_line = command_line();
   }
 
-  ExitCode tune_one(const Operator& op, const DeviceInfo& device, const std::atomic<bool>& stop, bool several) {
+  ExitCode tune_one(const Operator& op, const DeviceInfo& device, const std::atomic<bool>& stop,
+                    bool several) {
     TuneOptions options = arguments_.options;
-    options.log_path = arguments_.log.empty() ? "redtune-out/" + operator_slug(op) + ".jsonl" : arguments_.log;
+    options.log_path =
+        arguments_.log.empty() ? "redtune-out/" + operator_slug(op) + ".jsonl" : arguments_.log;
     ProgressLine line;
     try {
       const TuneResult result = tune(
@@ -96,17 +100,20 @@ VerbAction declare_tune(CLI::App& app) {
   TuneArguments& a = *arguments;
   a.options.config_directory = "redtune-out/configs";
   a.operators.declare(app, true);
-  app.add_option("--device", a.device, "device to tune on, as `redtune devices` names it (default: the best)");
+  app.add_option("--device", a.device,
+                 "device to tune on, as `redtune devices` names it (default: the best)");
   app.add_option("--trials", a.trials, "schedules to try, those in the log included (default 64)");
   app.add_option("--time", a.time, "time limit, as 90s or 15m");
   app.add_option("--strategy", a.options.strategy, strategy_help());
   app.add_option("--seed", a.options.seed, "seed of the search (default 1)");
   app.add_option("--mapping", a.mapping, "only these: tree, atomic, hybrid, a combine, or block+grid");
-  app.add_option("--log", a.log, "log file (default redtune-out/OPERATOR.jsonl); what it holds is not repeated");
+  app.add_option("--log", a.log,
+                 "log file (default redtune-out/OPERATOR.jsonl); what it holds is not repeated");
   app.add_option("--configs", a.options.config_directory, "config store (default redtune-out/configs)");
   app.add_flag("--hot", a.hot, "time with warm caches instead of cold ones");
   app.add_flag("--retry-crashed", a.options.retry_crashed, "try again what an earlier run died on");
-  app.add_flag("--force", a.options.force_log, "move a log file that is not redtune's aside instead of refusing");
+  app.add_flag("--force", a.options.force_log,
+               "move a log file that is not redtune's aside instead of refusing");
   app.add_flag("--json", a.json, "one JSON document on stdout, the rest on stderr");
   return [arguments] { return TuneVerb(*arguments).run(); };
 }

@@ -13,7 +13,8 @@
 namespace redtune {
 namespace {
 
-constexpr std::array<MappingClass, 3> kClasses{MappingClass::kTree, MappingClass::kAtomic, MappingClass::kHybrid};
+constexpr std::array<MappingClass, 3> kClasses{MappingClass::kTree, MappingClass::kAtomic,
+                                               MappingClass::kHybrid};
 
 struct Row {
   std::string label;
@@ -142,7 +143,8 @@ std::string tune_report(const TuneResult& result) {
   if (result.stale > 0) text += fmt::format("; {} older records are of other kernel texts", result.stale);
   text += "\n";
   if (!result.config_path.empty()) {
-    text += "config    " + result.config_path + (result.config_kept ? "  (kept its better schedule)" : "") + "\n";
+    text +=
+        "config    " + result.config_path + (result.config_kept ? "  (kept its better schedule)" : "") + "\n";
   }
   if (!result.log_path.empty()) text += "log       " + result.log_path + "\n";
   return text + split_text(result);

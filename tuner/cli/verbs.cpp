@@ -34,7 +34,8 @@ constexpr Verb kVerbs[] = {
     {"devices", "the devices that are present", "  redtune devices --json\n", declare_devices},
     {"targets", "the targets that redtune knows, for work without the device", "  redtune targets\n",
      declare_targets},
-    {"doctor", "what redtune finds on this machine and how to get the rest", "  redtune doctor\n", declare_doctor},
+    {"doctor", "what redtune finds on this machine and how to get the rest", "  redtune doctor\n",
+     declare_doctor},
     {"version", "version of redtune and of what it is built on", "  redtune version\n", declare_version},
 };
 

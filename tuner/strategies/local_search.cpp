@@ -1,12 +1,17 @@
 // Local search for few trials on spaces of 10^3 to 10^5 schedules.
 //
-// 1. Spread: for each mapping of the space the schedule nearest to the default (a good schedule of another mapping is
+// 1. Spread: for each mapping of the space the schedule nearest to the default (a good schedule of another
+// mapping is
 //    seldom far from it), then points far from all chosen ones, mapping by mapping.
-// 2. Step: moves from the best few measured schedules. A size alone is often the wrong step, because constraints and
-//    the amount of work per thread tie sizes together; so there are coupled moves (rows * 2 with serial / 2), longer
-//    steps, and changes of the mapping that keep the sizes as far as the new mapping allows. A surrogate orders them.
-// 3. A share of each batch explores: the best-looking of a random handful of the whole space, rewarded for being new.
-//    When every move of the best few has been made, the next best take their place, so no optimum is a dead end.
+// 2. Step: moves from the best few measured schedules. A size alone is often the wrong step, because
+// constraints and
+//    the amount of work per thread tie sizes together; so there are coupled moves (rows * 2 with serial / 2),
+//    longer steps, and changes of the mapping that keep the sizes as far as the new mapping allows. A
+//    surrogate orders them.
+// 3. A share of each batch explores: the best-looking of a random handful of the whole space, rewarded for
+// being new.
+//    When every move of the best few has been made, the next best take their place, so no optimum is a dead
+//    end.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -24,20 +29,24 @@
 namespace redtune {
 namespace {
 
-constexpr std::size_t kInitialTrials = 24;  // the spread, default not counted; less than half of a usual budget
-constexpr std::size_t kSpreadPool = 48;     // random candidates per far point
-constexpr std::size_t kNearestScan = 16384;  // schedules looked at for the nearest of a mapping: bounds the cost
+constexpr std::size_t kInitialTrials =
+    24;                                  // the spread, default not counted; less than half of a usual budget
+constexpr std::size_t kSpreadPool = 48;  // random candidates per far point
+constexpr std::size_t kNearestScan =
+    16384;  // schedules looked at for the nearest of a mapping: bounds the cost
 constexpr std::size_t kElites = 3;
-constexpr std::size_t kMinimumMoves = 12;   // fewer open moves than this: more elites
+constexpr std::size_t kMinimumMoves = 12;  // fewer open moves than this: more elites
 constexpr double kExploringShare = 0.15;
 constexpr std::size_t kExploringPool = 256;
-// What one doubling of distance to the nearest known schedule is worth, as a factor of time (log): small for steps.
+// What one doubling of distance to the nearest known schedule is worth, as a factor of time (log): small for
+// steps.
 constexpr double kStepNovelty = 0.02, kExploringNovelty = 0.15;
 // Beyond this factor of the best, how bad something is teaches nothing; a failure counts as this bad.
 const double kWorstLog = std::log(20.0);
 
-constexpr std::int32_t Schedule::* kSizes[] = {&Schedule::rx,   &Schedule::px,   &Schedule::vec,    &Schedule::acc,
-                                               &Schedule::items, &Schedule::rows, &Schedule::serial, &Schedule::split};
+constexpr std::int32_t Schedule::*kSizes[] = {&Schedule::rx,     &Schedule::px,    &Schedule::vec,
+                                              &Schedule::acc,    &Schedule::items, &Schedule::rows,
+                                              &Schedule::serial, &Schedule::split};
 
 struct Seen {
   std::size_t index;
@@ -136,7 +145,8 @@ class LocalSearch : public SearchStrategy {
       if (visited_[index]) continue;
       const SchedulePoint point = points_[index];
       double distance = HUGE_VAL;
-      for (const SchedulePoint& other : chosen_) distance = std::min(distance, squared_distance(point, other));
+      for (const SchedulePoint& other : chosen_)
+        distance = std::min(distance, squared_distance(point, other));
       if (distance > best_distance) best = index, best_distance = distance;
     }
     return best;
@@ -236,8 +246,8 @@ class LocalSearch : public SearchStrategy {
       return pool;
     }
     while (pool.size() < kExploringPool) {
-      // By mapping first: a mapping with many sizes is not more promising for it. One that is used up must not
-      // stop the drawing, so a miss draws from the whole space.
+      // By mapping first: a mapping with many sizes is not more promising for it. One that is used up must
+      // not stop the drawing, so a miss draws from the whole space.
       const auto& group = groups_[rng_.below(groups_.size())];
       std::size_t index = group[rng_.below(group.size())];
       if (visited_[index]) index = space_.sample(rng_);

@@ -14,7 +14,8 @@ std::unique_ptr<SearchStrategy> make_exhaustive(const SearchSpace& space, std::u
 /// Every schedule once, in a seeded uniform order.
 std::unique_ptr<SearchStrategy> make_random(const SearchSpace& space, std::uint64_t seed);
 
-/// A seeded sample over all mappings, then moves from the best few, ordered by a small surrogate; see local_search.cpp.
+/// A seeded sample over all mappings, then moves from the best few, ordered by a small surrogate; see
+/// local_search.cpp.
 std::unique_ptr<SearchStrategy> make_local_search(const SearchSpace& space, std::uint64_t seed);
 
 }  // namespace redtune

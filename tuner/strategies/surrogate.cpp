@@ -60,9 +60,10 @@ std::vector<double> solve(std::vector<double> a, std::vector<double> b) {
 
 SchedulePoint schedule_point(const Schedule& s) {
   const auto log = [](std::int32_t size) { return static_cast<float>(std::log2(std::max(size, 1))); };
-  return {{log(s.rx), log(s.px), log(s.vec), log(s.acc), log(s.items), log(s.rows), log(s.serial), log(s.split),
-           s.walk == Walk::kStrided ? 1.0f : 0.0f, s.prefetch > 0 ? 1.0f : 0.0f},
-          s.block, s.grid};
+  return {{log(s.rx), log(s.px), log(s.vec), log(s.acc), log(s.items), log(s.rows), log(s.serial),
+           log(s.split), s.walk == Walk::kStrided ? 1.0f : 0.0f, s.prefetch > 0 ? 1.0f : 0.0f},
+          s.block,
+          s.grid};
 }
 
 double squared_distance(const SchedulePoint& a, const SchedulePoint& b) {

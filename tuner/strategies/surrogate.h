@@ -1,6 +1,6 @@
-// A guess of how long a schedule takes, from those measured so far: a ridge regression on the logarithms of the sizes
-// and their squares, and near measured schedules their own times. Enough to order a few hundred moves after a few
-// dozen trials; the learned model (cost_model/) is for whole spaces and many tasks.
+// A guess of how long a schedule takes, from those measured so far: a ridge regression on the logarithms of
+// the sizes and their squares, and near measured schedules their own times. Enough to order a few hundred
+// moves after a few dozen trials; the learned model (cost_model/) is for whole spaces and many tasks.
 #pragma once
 
 #include <array>
@@ -27,7 +27,8 @@ class Surrogate {
  public:
   /// `values` are logarithms of times, one per point; failures come as bad values.
   void fit(std::vector<SchedulePoint> points, std::vector<double> values);
-  /// Also what a fantasy of it is: add() makes later predictions near `point` aware that it is already chosen.
+  /// Also what a fantasy of it is: add() makes later predictions near `point` aware that it is already
+  /// chosen.
   double predict(const SchedulePoint& point) const;
   /// Distance in doublings to the nearest known point.
   double novelty(const SchedulePoint& point) const;
