@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <map>
-#include <memory>
 #include <sstream>
 #include <vector>
 
@@ -160,13 +159,6 @@ std::string tail_map(const Shape& h, const Names& n) {
   return m + ")" + outer_walk_text(h, n) + " }";
 }
 
-std::string store_map(const Shape& h, const Names& n) {
-  const std::string w = n.q == "0" ? "W[]" : "W[q]";
-  if (h.axes.row_type) return n.head() + "{ U[p] -> " + w + " : " + row_output(h, n) + " }";
-  return n.head() + "{ U[po, pi] -> " + w + " : po = " + n.po + " and exists (j : " + column_output(h, n) +
-         lanes_text(h, "pi") + ") }";
-}
-
 /// Full tiles: no guard is needed inside them, so their loops unroll. Empty when every tile is full.
 std::string isolate_text(const Shape& h, const Names& n) {
   std::string full;
@@ -192,7 +184,7 @@ std::string isolate_text(const Shape& h, const Names& n) {
 
 struct MappedTree {
   isl::set context;
-  isl::schedule accumulate, store;
+  isl::schedule accumulate;
 };
 
 /// A band whose members are the named dimensions of one statement, in order.
@@ -232,26 +224,30 @@ isl::schedule accumulate_tree(isl::ctx ctx, const Shape& h, const Names& n, cons
   return node.schedule();
 }
 
-isl::schedule store_tree(isl::ctx ctx, const Names& n, const isl::union_set& stores) {
-  const isl::schedule_node node = isl::schedule_node::from_domain(stores);
-  if (n.q == "0") return node.schedule();
-  return node.child(0).insert_partial_schedule(band_of(ctx, "W[q]", {"q"})).schedule();
-}
-
-/// Per thread: an isl context and the model of the task lowered last, since a tuning run lowers many schedules of
-/// one task.
+/// Per thread: an isl context and the models of the tasks lowered lately, since a tuning run lowers many schedules of
+/// one task, with the reduction of its partials as a second.
 struct ThreadModel {
+  static constexpr std::size_t kModels = 64, kPlans = 256;
   IslContext context;
-  Canonical canonical;
-  std::unique_ptr<PolyhedralModel> model;
+  std::map<std::string, PolyhedralModel> models;
+  std::map<std::string, PlanNode> plans;  // by everything that isl was told: schedules that differ in how they combine
 
-  const PolyhedralModel& of(const Canonical& wanted, const Axes& axes) {
+  const PolyhedralModel& of(const Axes& axes) {
     context.refill();
-    if (!model || !(canonical == wanted)) {
-      model = std::make_unique<PolyhedralModel>(build_model(context.get(), axes));
-      canonical = wanted;
-    }
-    return *model;
+    const std::string key = (axes.row_type ? "row " : "column ") + num(axes.kept) + " " + num(axes.outer) + " " +
+                            num(axes.reduced) + " " + num(axes.inner);
+    const auto found = models.find(key);
+    if (found != models.end()) return found->second;
+    if (models.size() == kModels) models.clear();
+    return models.emplace(key, build_model(context.get(), axes)).first->second;
+  }
+
+  template <typename Build>
+  const PlanNode& plan(const std::string& key, Build build) {
+    const auto found = plans.find(key);
+    if (found != plans.end()) return found->second;
+    if (plans.size() == kPlans) plans.clear();
+    return plans.emplace(key, build()).first->second;
   }
 };
 
@@ -273,12 +269,10 @@ void check_combines(const Shape& h) {
 }
 
 MappedTree map_tree(isl::ctx ctx, const PolyhedralModel& model, const Shape& h, const Names& n) {
-  check_combines(h);
   const isl::union_set loads = model.domain.apply(isl::union_map(ctx, load_map(h, n)));
   isl::union_set tails = isl::union_set(ctx, "{ }");
   if (h.t.tail > 0) tails = model.domain.apply(isl::union_map(ctx, tail_map(h, n)));
-  const isl::union_set stores = model.domain.apply(isl::union_map(ctx, store_map(h, n)));
-  return {isl::set(ctx, context_text(h, n)), accumulate_tree(ctx, h, n, loads, tails), store_tree(ctx, n, stores)};
+  return {isl::set(ctx, context_text(h, n)), accumulate_tree(ctx, h, n, loads, tails)};
 }
 
 // ---- isl AST -> plan -----------------------------------------------------------------------------------------------
@@ -297,6 +291,29 @@ class PlanBuilder {
     } else {
       const isl::ast_node_list children = node.as<isl::ast_node_block>().children();
       for (unsigned i = 0; i < children.size(); ++i) block.body.push_back(build(children.at(static_cast<int>(i))));
+    }
+    return block;
+  }
+
+  /// The outputs of a thread, each behind its bound: one affine condition per register, so nothing for isl to find.
+  PlanNode stores() const {
+    PlanNode block;
+    const std::int64_t last = (h_.axes.row_type ? h_.axes.kept : h_.t.inner_units) - 1;
+    const bool partial = (last + 1) % h_.t.kept_tile != 0;
+    for (std::int64_t q = 0; q < h_.s.rows; ++q) {
+      PlanNode node;
+      node.kind = PlanNode::Kind::kStatement;
+      node.statement = store(q);
+      const Condition exists = Condition::less_equal(h_.axes.row_type ? row(q) : column(q), last);
+      if (partial && exists.is_false()) break;
+      if (partial && !exists.is_true()) {
+        PlanNode guard;
+        guard.kind = PlanNode::Kind::kIf;
+        guard.condition = exists;
+        guard.body.push_back(std::move(node));
+        node = std::move(guard);
+      }
+      block.body.push_back(std::move(node));
     }
     return block;
   }
@@ -337,15 +354,14 @@ class PlanBuilder {
   /// The call's arguments are the loops that the statement has, in the order of its tuple.
   PlanNode statement(const isl::ast_expr& call_expr) const {
     const isl::ast_expr_op call = call_expr.as<isl::ast_expr_op>();
-    const std::string tuple = name_of(call.arg(0));
-    std::vector<std::string> names = tuple == "V" ? n_.loops : n_.outer_loops();
-    if (tuple == "T") names.emplace_back("e");
-    if (tuple == "W" && n_.ro != "0") names.erase(names.begin());
+    const bool is_load = name_of(call.arg(0)) == "V";
+    std::vector<std::string> names = is_load ? n_.loops : n_.outer_loops();
+    if (!is_load) names.emplace_back("e");
     std::map<std::string, Expr> at;
     for (std::size_t i = 0; i < names.size(); ++i) at[names[i]] = expr(call.arg(static_cast<int>(i) + 1));
     PlanNode node;
     node.kind = PlanNode::Kind::kStatement;
-    node.statement = tuple == "V" ? load(at) : tuple == "T" ? tail(at) : store(at);
+    node.statement = is_load ? load(at) : tail(at);
     node.statement.output = at["q"];
     return node;
   }
@@ -386,13 +402,14 @@ class PlanBuilder {
     return s;
   }
 
-  PlanStatement store(std::map<std::string, Expr>& at) const {
+  PlanStatement store(const Expr& q) const {
     PlanStatement s;
     s.kind = PlanStatement::Kind::kStore;
+    s.output = q;
     if (h_.axes.row_type) {
-      s.output_offset = flat(row(at["q"]), h_.axes.kept_groups, true);
+      s.output_offset = flat(row(q), h_.axes.kept_groups, true);
     } else {
-      const Expr j = column(at["q"]), first = lane_start(j);
+      const Expr j = column(q), first = lane_start(j);
       const std::int64_t stride = h_.axes.inner_groups.empty() ? 1 : h_.axes.inner_groups.back().output_stride;
       s.output_offset = flat(index(n_.po), h_.axes.outer_groups, true) + first * stride;
       s.first_lane = j * h_.s.vec - first;
@@ -507,15 +524,18 @@ KernelPlan lower(const Task& task, const Schedule& schedule) {
   plan.tiling = h.t;
 
   ThreadModel& cache = thread_model();
-  const PolyhedralModel& model = cache.of(task.canonical, plan.axes);
+  const PolyhedralModel& model = cache.of(plan.axes);
   const isl::ctx ctx = cache.context.get();
+  check_combines(h);
   const Names names(h);
-  std::vector<std::string> loops = names.loops;
-  loops.emplace_back("e");
-  const MappedTree tree = map_tree(ctx, model, h, names);
   const PlanBuilder builder(task, h, names);
-  plan.accumulate = finish(builder.build(build_ast(ctx, tree.context, tree.accumulate, loops)), schedule);
-  plan.store = finish(builder.build(build_ast(ctx, tree.context, tree.store, {"q"})), schedule);
+  plan.accumulate = cache.plan(task.key() + load_map(h, names) + tail_map(h, names) + isolate_text(h, names), [&] {
+    std::vector<std::string> loops = names.loops;
+    loops.emplace_back("e");
+    const MappedTree tree = map_tree(ctx, model, h, names);
+    return finish(builder.build(build_ast(ctx, tree.context, tree.accumulate, loops)), schedule);
+  });
+  plan.store = builder.stores();
   return plan;
 }
 
@@ -534,7 +554,7 @@ TreeText schedule_trees(const Task& task, const Schedule& schedule) {
   const Axes axes = axes_of(task.canonical);
   const Shape h = shape_of(task, axes, schedule);
   ThreadModel& cache = thread_model();
-  const PolyhedralModel& model = cache.of(task.canonical, axes);
+  const PolyhedralModel& model = cache.of(axes);
   const MappedTree tree = map_tree(cache.context.get(), model, h, Names(h));
   return {printed(model.domain), printed(model.flow.unite(model.reduction)), printed(model.schedule),
           printed(tree.accumulate)};
