@@ -77,11 +77,26 @@ std::string split_text(const TuneResult& result) {
 std::string verdict_text(const TuneResult& result) {
   const auto base = result.default_trial();
   if (result.best && base == result.best) return "no schedule was clearly faster than the default\n";
+  for (const Row& row : rows_of(result)) {
+    if (!result.best || !row.trial || !result.trials[*row.trial].outcome.timed()) continue;
+    if (result.trials[*row.trial].outcome.median_seconds >=
+        result.trials[*result.best].outcome.median_seconds)
+      continue;
+    return row.label + " is not clearly faster than the best, which is more deterministic or simpler\n";
+  }
   return "";
 }
 
+std::string end_text(const std::string& reason) {
+  if (reason == "trials") return "trial limit";
+  if (reason == "time") return "time limit";
+  return reason == "exhausted" ? "whole space tried" : reason;
+}
+
 std::string device_text(const DeviceInfo& device) {
-  return device.id + ": " + device.name + (device.driver.empty() ? "" : " (" + device.driver + ")");
+  const bool named = device.name.starts_with(device.id + ":");
+  return (named ? "" : device.id + ": ") + device.name +
+         (device.driver.empty() ? "" : " (" + device.driver + ")");
 }
 
 Json trial_json(const TuneResult& result, std::size_t index) {
@@ -138,7 +153,7 @@ std::string tune_header(const TuneStart& start, const DeviceInfo& device) {
 
 std::string tune_report(const TuneResult& result) {
   std::string text = "\n" + table_text(result) + verdict_text(result) + failures_text(result);
-  text += fmt::format("ended: {} after {} trials", result.end_reason, result.trials.size());
+  text += fmt::format("ended: {}, {} trials", end_text(result.end_reason), result.trials.size());
   if (result.resumed > 0) text += fmt::format(" ({} from the log)", result.resumed);
   if (result.stale > 0) text += fmt::format("; {} older records are of other kernel texts", result.stale);
   text += "\n";
