@@ -501,9 +501,10 @@ isl::ast_node build_ast(isl::ctx ctx, const isl::set& context, const isl::schedu
 
 /// Outputs index registers, so their loop always unrolls; items unroll where isl left no guard.
 PlanNode finish(PlanNode node, const Schedule& s) {
-  node = unroll(node, "q", s.rows);
-  node = unroll(node, "a", s.items);
-  return unroll(unroll(node, "ro", 1), "k", 1);  // one iteration: no loop
+  node = unroll(node, "q", s.rows, OpenLoops::kGuard);
+  node = unroll(node, "a", s.items, OpenLoops::kGuard);
+  for (const char* loop : {"ro", "k", "e"}) node = unroll(node, loop, 1, OpenLoops::kKeep);  // one iteration: no loop
+  return node;
 }
 
 }  // namespace

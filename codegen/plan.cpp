@@ -90,11 +90,12 @@ void print(const PlanNode& node, int depth, std::string& out) {
 
 }  // namespace
 
-PlanNode unroll(const PlanNode& node, const std::string& variable, std::int64_t limit) {
+PlanNode unroll(const PlanNode& node, const std::string& variable, std::int64_t limit, OpenLoops open) {
   PlanNode result = node;
-  for (PlanNode& child : result.body) child = unroll(child, variable, limit);
+  for (PlanNode& child : result.body) child = unroll(child, variable, limit, open);
   const bool is_the_loop = node.kind == PlanNode::Kind::kFor && node.variable == variable;
   if (!is_the_loop || !node.lower.is_constant()) return result;
+  if (!node.upper.is_constant() && open == OpenLoops::kKeep) return result;
   const bool known = node.upper.is_constant();
   if (known && (node.upper.constant() - node.lower.constant()) / node.step + 1 > limit) return result;
   return unrolled_loop(result, limit);

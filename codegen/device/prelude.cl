@@ -12,6 +12,10 @@
 #pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable
 #endif
 
+// An implementation may spell built-ins as macros; these two words are names of operators here.
+#undef max
+#undef min
+
 typedef char rt_i8;
 typedef uchar rt_u8;
 typedef int rt_i32;
@@ -151,7 +155,7 @@ typedef double rt_acc_f64;
 #define RT_RAW_i32(n, p) RT_VLOAD(n)(0, (p))
 #define RT_RAW_i8(n, p) RT_VLOAD(n)(0, (p))
 #define RT_RAW_u8(n, p) RT_VLOAD(n)(0, (p))
-#define RT_RAW_bool(n, p) min(RT_VLOAD(n)(0, (p)), (uchar)1)
+#define RT_RAW_bool(n, p) clamp(RT_VLOAD(n)(0, (p)), (uchar)0, (uchar)1)
 #define RT_RAW_f16(n, p) RT_CAT(vload_half, RT_N_##n)(0, (p))
 #define RT_RAW_bf16(n, p) RT_AS(float, n)(RT_TO(uint, n)(RT_VLOAD(n)(0, (p))) << 16)
 #define RT_LOAD(in, acc, n, p) RT_CAT(RT_CAT(convert_, RT_REG_##acc), RT_N_##n)(RT_RAW_##in(n, p))
@@ -168,7 +172,7 @@ typedef double rt_acc_f64;
 #define RT_PUT_i32(n, p, v) RT_VSTORE(n)(RT_TO(int, n)(v), 0, (p))
 #define RT_PUT_i8(n, p, v) RT_VSTORE(n)(RT_TO(char, n)(v), 0, (p))
 #define RT_PUT_u8(n, p, v) RT_VSTORE(n)(RT_TO(uchar, n)(v), 0, (p))
-#define RT_PUT_bool(n, p, v) RT_VSTORE(n)(RT_TO(uchar, n)(min(RT_TO(int, n)(v), 1)), 0, (p))
+#define RT_PUT_bool(n, p, v) RT_VSTORE(n)(RT_TO(uchar, n)(clamp(RT_TO(int, n)(v), 0, 1)), 0, (p))
 #define RT_PUT_f16(n, p, v) RT_CAT(RT_CAT(vstore_half, RT_N_##n), _rte)(RT_TO(float, n)(v), 0, (p))
 #define RT_PUT_bf16(n, p, v)                                                                             \
   do {                                                                                                   \

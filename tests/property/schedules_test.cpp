@@ -61,7 +61,7 @@ TEST_P(Schedules, ComputeTheRightAnswer) {
   const Task task = make_task(base.op, device.target);
   const SearchSpace space(task);
   std::vector<Candidate> batch;
-  for (const Schedule& s : schedules_of(space, 40)) batch.push_back({s, generate(task, s)});
+  for (const Schedule& s : schedules_of(space, 12)) batch.push_back({s, generate(task, s)});
 
   MeasureOptions options;
   options.min_samples = options.max_samples = 1;
