@@ -35,7 +35,8 @@ ISL_PLACES = re.compile(r"space/|codegen/lower[a-z_]*\.(h|cpp)$")
 # What a deployed program links must build without isl.
 ISL_FREE_FOLDERS = ["deploy", "logs"]
 
-MAX_LINES = 400
+# About 400 is the aim; one emitter or one lowering is easier to follow in a file of its own than in halves.
+MAX_LINES = 600
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 GENERATED = {"support/version.h"}
 GENERATED_PATTERN = re.compile(r"codegen/embedded_\w+\.h$")

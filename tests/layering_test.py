@@ -69,7 +69,7 @@ class Layering(unittest.TestCase):
         self.expect("named in no CMakeLists.txt", tests__support__test_dot_cpp="")
 
     def test_long_file(self):
-        self.expect("401 lines", support__text_dot_h="\n" * 401)
+        self.expect("601 lines", support__text_dot_h="\n" * 601)
 
 
 if __name__ == "__main__":
