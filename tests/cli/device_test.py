@@ -52,12 +52,12 @@ class Run(CommandLine):
         self.assertEqual(self.outputs({"op": "sum", "shape": [], "axes": [], "data": [7]})["data"], [7])
 
     def test_every_class_of_mapping(self):
-        case = {"op": "max", "shape": [4, 8], "axes": [1], "dtype": "i32", "data": list(range(32))}
+        case = {"op": "max", "shape": [4, 64], "axes": [1], "dtype": "i32", "data": list(range(256))}
         for mapping in ("tree", "atomic", "hybrid"):
             self.write("case.json", json.dumps(case))
             code, out, err = self.run_redtune("run", "case.json", "--json", "--mapping", mapping)
             self.assertEqual(code, 0, err)
-            self.assertEqual(json.loads(out)["outputs"]["out"]["data"], [7, 15, 23, 31])
+            self.assertEqual(json.loads(out)["outputs"]["out"]["data"], [63, 127, 191, 255])
             self.assertEqual(json.loads(out)["class"], mapping)
 
     def test_npy_in_and_out(self):

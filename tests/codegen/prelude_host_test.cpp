@@ -1,5 +1,5 @@
 // The arithmetic of the CUDA prelude, run on the host.
-#include "tests/codegen/prelude_host.h"
+#include "tests/codegen/prelude_host.inc"
 
 #include <gtest/gtest.h>
 
