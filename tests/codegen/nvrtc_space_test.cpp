@@ -85,6 +85,8 @@ struct KnownSpill {
   const char* reason;
 };
 constexpr KnownSpill kKnownSpills[] = {
+    {"min(f64[37,131,1032];axes=0,2)->f64 @ sm_90 block=shuffle grid=atomic rx=64 px=16", 16,
+     "the assembler keeps to 32 registers so that two blocks of 1024 threads are resident, and puts one pair aside"},
     {"sum(bf16[19,5003,136];axes=1)->bf16 @ sm_100 block=lane grid=none rx=8 px=32 vec=4 acc=4 items=4 "
      "rows=2",
      16,
