@@ -4,13 +4,11 @@
 //     bench_cpu_table [--only TEXT] [--trials 64] [--strategy local] [--rounds 7] [--md]
 //
 // A second run resumes the tuning from its logs and measures again.
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -88,6 +86,34 @@ LoopShape loop_shape(const Canonical& canonical) {
   throw InternalError("no OpenMP loop for " + canonical.text());
 }
 
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// Until the threads of the loop stand ready, each on its own core: then a parallel region takes
+/// microseconds. Woken threads may share a core at first, which costs a loop many times its own duration.
+void settle_team(int threads) {
+  constexpr double kReady = 20e-6, kLongest = 0.1;
+  const Clock::time_point begin = Clock::now();
+  for (int ready = 0; ready < 3 && seconds_since(begin) < kLongest;) {
+    const Clock::time_point start = Clock::now();
+    openmp_wake(threads);
+    ready = seconds_since(start) < kReady ? ready + 1 : 0;
+  }
+}
+
+/// Until those threads have stopped spinning for more work: the device measures on the same cores.
+void wait_for_sleeping_team() {
+  constexpr double kStep = 5e-3, kIdle = 0.05, kLongest = 0.5;
+  const Clock::time_point begin = Clock::now();
+  double used = 1;
+  while (used > kIdle * kStep && seconds_since(begin) < kLongest) {
+    const std::clock_t before = std::clock();
+    std::this_thread::sleep_for(std::chrono::duration<double>(kStep));
+    used = static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC;
+  }
+}
+
 /// The loop with its own copies of the input.
 class OpenMpLoop {
  public:
@@ -106,10 +132,10 @@ class OpenMpLoop {
 
   double sample() {
     const unsigned char* const in = arena_.data() + layout_.offset(turn_++ % layout_.copies);
-    openmp_wake(threads_);
+    settle_team(threads_);
     const Clock::time_point start = Clock::now();
     openmp_sum(shape_, half_, in, out_.data(), threads_);
-    return std::chrono::duration<double>(Clock::now() - start).count();
+    return seconds_since(start);
   }
 
  private:
@@ -178,8 +204,7 @@ void measure_round(Evaluator& evaluator, const Contestants& all, OpenMpLoop& loo
   evaluator.evaluate(all.candidates, {.starting = {}, .done = done, .stop = {}});
   loop.sample();  // a warm-up, as the device has one
   for (int i = 0; i < kSamplesPerRound; ++i) loop_seconds.push_back(loop.sample());
-  // Until the threads of the loop have stopped waiting for more work.
-  std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  wait_for_sleeping_team();
 }
 
 Row measure(const TuneResult& result, const Settings& settings, const std::atomic<bool>& stop) {
@@ -187,13 +212,16 @@ Row measure(const TuneResult& result, const Settings& settings, const std::atomi
   MeasureOptions options = settings.tuning.measure;
   options.min_samples = options.max_samples = kSamplesPerRound;
   OpenMpLoop loop(result.task, options.data_seed, settings.threads);
+  wait_for_sleeping_team();
   const std::unique_ptr<Evaluator> evaluator = make_device_evaluator(result.device, result.task, options);
   std::vector<std::vector<double>> device_seconds(all.candidates.size());
   std::vector<double> loop_seconds;
   for (int round = 0; round < settings.rounds && (round == 0 || !stop); ++round) {
     measure_round(*evaluator, all, loop, device_seconds, loop_seconds);
   }
-  Row row{.title = result.task.op.title(), .bytes = result.task.compulsory_bytes()};
+  Row row;
+  row.title = result.task.op.title();
+  row.bytes = result.task.compulsory_bytes();
   row.by_default = median(device_seconds[all.by_default]);
   row.tuned = median(device_seconds[all.tuned]);
   row.openmp = median(loop_seconds);
@@ -318,20 +346,10 @@ void declare(CLI::App& app, Settings& settings) {
   app.add_flag("--md", settings.markdown, "a Markdown table");
 }
 
-// Threads of the OpenMP loops sleep while the device measures, but stay awake for about a millisecond after a
-// parallel region, so that a loop does not pay for waking them. OpenMP reads this when the program is loaded.
-void start_again_with_openmp_settings(char** argv) {
-  if (std::getenv("GOMP_SPINCOUNT") != nullptr) return;
-  setenv("OMP_WAIT_POLICY", "passive", 1);
-  setenv("GOMP_SPINCOUNT", "20000", 1);
-  execv("/proc/self/exe", argv);
-}
-
 }  // namespace
 }  // namespace redtune
 
 int main(int argc, char** argv) {
-  redtune::start_again_with_openmp_settings(argv);
   CLI::App app{"Tuned schedules on the CPU beside OpenMP loops"};
   redtune::Settings settings;
   redtune::declare(app, settings);

@@ -1,25 +1,50 @@
 #include "bench/openmp_loops.h"
 
 #include <algorithm>
+#ifdef __F16C__
+#include <immintrin.h>
+#endif
 
 namespace redtune {
 namespace {
 
 using Index = std::int64_t;
 
-template <class T>
-float sum_all(const T* in, Index n, int threads) {
-  float total = 0;
-#pragma omp parallel for simd reduction(+ : total) num_threads(threads) schedule(static)
-  for (Index i = 0; i < n; ++i) total += static_cast<float>(in[i]);
-  return total;
+constexpr Index kBlock = 512;
+
+// GCC 12 does not vectorise conversions from f16 by itself, so rows are converted block by block.
+const float* as_floats(const float* in, Index, float*) { return in; }
+
+const float* as_floats(const _Float16* in, Index n, float* block) {
+  Index i = 0;
+#ifdef __F16C__
+  for (; i + 8 <= n; i += 8) {
+    const __m128i halves = _mm_loadu_si128(reinterpret_cast<const __m128i*>(in + i));
+    _mm256_storeu_ps(block + i, _mm256_cvtph_ps(halves));
+  }
+#endif
+  for (; i < n; ++i) block[i] = static_cast<float>(in[i]);
+  return block;
 }
 
 template <class T>
 float sum_row(const T* row, Index n) {
+  float block[kBlock];
   float total = 0;
+  for (Index first = 0; first < n; first += kBlock) {
+    const Index count = std::min(kBlock, n - first);
+    const float* const values = as_floats(row + first, count, block);
 #pragma omp simd reduction(+ : total)
-  for (Index i = 0; i < n; ++i) total += static_cast<float>(row[i]);
+    for (Index i = 0; i < count; ++i) total += values[i];
+  }
+  return total;
+}
+
+template <class T>
+float sum_all(const T* in, Index n, int threads) {
+  float total = 0;
+#pragma omp parallel for reduction(+ : total) num_threads(threads) schedule(static)
+  for (Index i = 0; i < n; i += kBlock) total += sum_row(in + i, std::min(kBlock, n - i));
   return total;
 }
 
@@ -36,8 +61,13 @@ void sum_rows(const LoopShape& s, const T* in, float* out, int threads) {
 
 template <class T>
 void add_row(const T* row, float* out, Index n) {
+  float block[kBlock];
+  for (Index first = 0; first < n; first += kBlock) {
+    const Index count = std::min(kBlock, n - first);
+    const float* const values = as_floats(row + first, count, block);
 #pragma omp simd
-  for (Index i = 0; i < n; ++i) out[i] += static_cast<float>(row[i]);
+    for (Index i = 0; i < count; ++i) out[first + i] += values[i];
+  }
 }
 
 // reduced x after: every thread adds its rows up, OpenMP adds the threads up.
@@ -87,9 +117,8 @@ void openmp_wake(int threads) {
   int awake = 0;
 #pragma omp parallel num_threads(threads) reduction(+ : awake)
   awake += 1;
-  // Read, so that no compiler drops the region.
-  static volatile int seen;
-  seen = awake;
+  // Used, so that no compiler drops the region.
+  asm volatile("" : : "r"(awake));
 }
 
 }  // namespace redtune
