@@ -4,6 +4,8 @@
 //     bench_cpu_table [--only TEXT] [--trials 64] [--strategy local] [--rounds 7] [--md]
 //
 // A second run resumes the tuning from its logs and measures again.
+#include <sys/resource.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
@@ -90,6 +92,13 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+/// Times that a thread of this process lost its core to another program.
+long preemptions() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_nivcsw;
+}
+
 /// Until the threads of the loop stand ready, each on its own core: then a parallel region takes
 /// microseconds. Woken threads may share a core at first, which costs a loop many times its own duration.
 void settle_team(int threads) {
@@ -133,10 +142,16 @@ class OpenMpLoop {
   double sample() {
     const unsigned char* const in = arena_.data() + layout_.offset(turn_++ % layout_.copies);
     settle_team(threads_);
+    const long before = preemptions();
     const Clock::time_point start = Clock::now();
     openmp_sum(shape_, half_, in, out_.data(), threads_);
-    return seconds_since(start);
+    const double seconds = seconds_since(start);
+    preempted_ = preemptions() > before;
+    return seconds;
   }
+
+  /// Whether another program ran in the midst of the last sample.
+  bool preempted() const { return preempted_; }
 
  private:
   void check(const Task& task, const std::vector<unsigned char>& input) const {
@@ -153,6 +168,7 @@ class OpenMpLoop {
   ArenaLayout layout_;
   SharedMemory arena_;
   std::int64_t turn_ = 0;
+  bool preempted_ = false;
 };
 
 /// Schedules by role; one that has several roles is measured once.
@@ -183,6 +199,7 @@ Contestants contestants_of(const TuneResult& result) {
 
 struct Row {
   std::string title;
+  int preempted = 0, loop_samples = 0;
   double bytes = 0, by_default = 0, tuned = 0, openmp = 0;  // median seconds
   std::optional<double> best[std::size(kClasses)];
 
@@ -192,7 +209,8 @@ struct Row {
 
 // One round: every candidate, then the loop.
 void measure_round(Evaluator& evaluator, const Contestants& all, OpenMpLoop& loop,
-                   std::vector<std::vector<double>>& device_seconds, std::vector<double>& loop_seconds) {
+                   std::vector<std::vector<double>>& device_seconds, std::vector<double>& loop_seconds,
+                   int& preempted) {
   const auto done = [&](std::size_t index, const Outcome& outcome) {
     if (!outcome.timed()) {
       throw UserError(all.candidates[index].schedule.text() + ": " + std::string(name(outcome.kind)) + ": " +
@@ -203,7 +221,10 @@ void measure_round(Evaluator& evaluator, const Contestants& all, OpenMpLoop& loo
   };
   evaluator.evaluate(all.candidates, {.starting = {}, .done = done, .stop = {}});
   loop.sample();  // a warm-up, as the device has one
-  for (int i = 0; i < kSamplesPerRound; ++i) loop_seconds.push_back(loop.sample());
+  for (int i = 0; i < kSamplesPerRound; ++i) {
+    loop_seconds.push_back(loop.sample());
+    preempted += loop.preempted() ? 1 : 0;
+  }
   wait_for_sleeping_team();
 }
 
@@ -216,15 +237,16 @@ Row measure(const TuneResult& result, const Settings& settings, const std::atomi
   const std::unique_ptr<Evaluator> evaluator = make_device_evaluator(result.device, result.task, options);
   std::vector<std::vector<double>> device_seconds(all.candidates.size());
   std::vector<double> loop_seconds;
-  for (int round = 0; round < settings.rounds && (round == 0 || !stop); ++round) {
-    measure_round(*evaluator, all, loop, device_seconds, loop_seconds);
-  }
   Row row;
+  for (int round = 0; round < settings.rounds && (round == 0 || !stop); ++round) {
+    measure_round(*evaluator, all, loop, device_seconds, loop_seconds, row.preempted);
+  }
   row.title = result.task.op.title();
   row.bytes = result.task.compulsory_bytes();
   row.by_default = median(device_seconds[all.by_default]);
   row.tuned = median(device_seconds[all.tuned]);
   row.openmp = median(loop_seconds);
+  row.loop_samples = static_cast<int>(loop_seconds.size());
   for (std::size_t c = 0; c < std::size(kClasses); ++c) {
     if (all.best[c]) row.best[c] = median(device_seconds[*all.best[c]]);
   }
@@ -286,8 +308,11 @@ std::string table_of(const std::vector<Row>& rows, bool markdown) {
 std::string summary_of(const std::vector<Row>& rows) {
   std::vector<double> large, gains;
   const Row* worst = nullptr;
+  int preempted = 0, samples = 0;
   for (const Row& row : rows) {
     gains.push_back(row.gain());
+    preempted += row.preempted;
+    samples += row.loop_samples;
     if (row.bytes >= kLargeBytes) {
       large.push_back(row.against_openmp());
     } else if (worst == nullptr || row.against_openmp() > worst->against_openmp()) {
@@ -305,6 +330,10 @@ std::string summary_of(const std::vector<Row>& rows) {
   }
   if (!gains.empty()) {
     text += "default/tuned, time, all: geometric mean " + number("%.3f", geometric_mean(gains)) + "\n";
+  }
+  if (preempted * 20 > samples) {
+    text += "warning: other programs ran during " + std::to_string(preempted) + " of " +
+            std::to_string(samples) + " OpenMP samples: do not trust the comparison\n";
   }
   return text;
 }
