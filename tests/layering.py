@@ -50,7 +50,7 @@ class Tree:
         for folder in MAY_INCLUDE:
             for path in sorted((root / folder).rglob("*")):
                 name = path.relative_to(root).as_posix()
-                if path.suffix in (".h", ".cpp"):
+                if path.suffix in (".h", ".cpp", ".inc"):
                     self.files[name] = path.read_text(errors="replace")
                 elif path.name == "CMakeLists.txt":
                     self.cmake[name] = path.read_text(errors="replace")
