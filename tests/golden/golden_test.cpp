@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <ostream>
 #include <string>
 #include <string_view>
 
@@ -46,6 +47,9 @@ constexpr Golden kGoldens[] = {
 std::string name_of(const Golden& golden) {
   return parse_schedule(golden.schedule).mapping() + "_" + golden.op + "_" + golden.dtype;
 }
+
+/// Names the parameter in lists of tests, instead of its bytes.
+void PrintTo(const Golden& golden, std::ostream* out) { *out << golden.shape << " over " << golden.axes; }
 
 class GoldenKernel : public ::testing::TestWithParam<Golden> {};
 
