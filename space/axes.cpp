@@ -29,11 +29,16 @@ std::int64_t block_combine_depth(const Schedule& schedule, int warp) {
     return static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(n - 1)));
   };
   switch (schedule.block) {
-    case BlockCombine::kNone: return 0;
-    case BlockCombine::kLane: return rx;
-    case BlockCombine::kTree: return halvings(rx);
-    case BlockCombine::kWarp: return halvings(lanes);
-    case BlockCombine::kShuffle: return halvings(lanes) + ceil_div(rx, warp);
+    case BlockCombine::kNone:
+      return 0;
+    case BlockCombine::kLane:
+      return rx;
+    case BlockCombine::kTree:
+      return halvings(rx);
+    case BlockCombine::kWarp:
+      return halvings(lanes);
+    case BlockCombine::kShuffle:
+      return halvings(lanes) + ceil_div(rx, warp);
   }
   RT_CHECK(false, "block combine without a depth");
 }
@@ -51,8 +56,10 @@ Axes axes_of(const Canonical& canonical) {
   for (std::size_t i = 0; i + 1 < canonical.groups.size(); ++i) {
     const Group& group = canonical.groups[i];
     const bool reduced = group.role == Role::kReduced;
-    if (axes.row_type) (reduced ? axes.outer_groups : axes.kept_groups).push_back(group);
-    else (reduced ? axes.reduced_groups : axes.outer_groups).push_back(group);
+    if (axes.row_type)
+      (reduced ? axes.outer_groups : axes.kept_groups).push_back(group);
+    else
+      (reduced ? axes.reduced_groups : axes.outer_groups).push_back(group);
   }
   axes.outer = size_of(axes.outer_groups);
   return axes;
@@ -87,7 +94,8 @@ Tiling tiling_of(const Axes& axes, const Schedule& schedule, int warp) {
 std::int64_t combine_depth(const Task& task, const Schedule& schedule) {
   const Axes axes = axes_of(task.canonical);
   const Tiling t = tiling_of(axes, schedule, task.target.warp);
-  // Both walks give a thread at most ceil(units / split_inner / reduced_tile) rounds; items rotate over accumulators.
+  // Both walks give a thread at most ceil(units / split_inner / reduced_tile) rounds; items rotate over
+  // accumulators.
   const std::int64_t rounds = t.chunk / t.reduced_tile;
   const std::int64_t per_round = ceil_div(schedule.items, schedule.acc);
   std::int64_t depth = t.outer_chunk * rounds * per_round + (schedule.acc - 1);

@@ -46,8 +46,8 @@ bool nests(std::int64_t outer_stride, const Group& inner, std::int64_t inner_str
 
 Canonical coalesce(const Operator& op) {
   std::vector<Group> axes = axis_groups(op);
-  // Loops follow memory, outermost the farthest; where the layout is row-major this changes nothing. The data stays
-  // where it is: an output that is then written out of order says so in its strides.
+  // Loops follow memory, outermost the farthest; where the layout is row-major this changes nothing. The data
+  // stays where it is: an output that is then written out of order says so in its strides.
   std::stable_sort(axes.begin(), axes.end(),
                    [](const Group& a, const Group& b) { return distance_of(a) > distance_of(b); });
   Canonical canonical;

@@ -12,11 +12,11 @@ enum class DType : std::uint8_t { kBool, kI8, kU8, kI32, kI64, kF16, kBF16, kF32
 
 struct DTypeInfo {
   DType id;
-  std::string_view name;   // as in operator files: "f32"
-  int bytes;               // storage size
+  std::string_view name;  // as in operator files: "f32"
+  int bytes;              // storage size
   bool is_float;
-  DType accumulator;       // what sum and prod accumulate in: f16, bf16 -> f32; integers -> i64
-  std::string_view npy;    // NumPy descr; bf16 travels as "<u2" (NumPy has no word for it)
+  DType accumulator;     // what sum and prod accumulate in: f16, bf16 -> f32; integers -> i64
+  std::string_view npy;  // NumPy descr; bf16 travels as "<u2" (NumPy has no word for it)
 };
 
 /// Rows in enum order.

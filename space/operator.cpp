@@ -18,9 +18,7 @@ std::string joined(const std::vector<T>& values) {
 
 }  // namespace
 
-std::string_view name(Determinism d) {
-  return d == Determinism::kRunToRun ? "run_to_run" : "not_guaranteed";
-}
+std::string_view name(Determinism d) { return d == Determinism::kRunToRun ? "run_to_run" : "not_guaranteed"; }
 
 Determinism parse_determinism(std::string_view word) {
   std::vector<std::string> known;
@@ -76,7 +74,8 @@ std::string Operator::key() const {
   if (statement.accumulator != accumulator_of(statement.op, in.dtype)) {
     text += ";accumulator=" + std::string(redtune::name(statement.accumulator));
   }
-  if (determinism != Determinism::kNotGuaranteed) text += ";determinism=" + std::string(redtune::name(determinism));
+  if (determinism != Determinism::kNotGuaranteed)
+    text += ";determinism=" + std::string(redtune::name(determinism));
   return text + ")->" + std::string(redtune::name(output().dtype));
 }
 
@@ -95,7 +94,8 @@ std::string Operator::title() const {
   }
   if (inside) sizes += "]";
   if (sizes.empty()) sizes = "scalar";
-  return std::string(redtune::name(reduction().op)) + " " + std::string(redtune::name(in.dtype)) + " " + sizes;
+  return std::string(redtune::name(reduction().op)) + " " + std::string(redtune::name(in.dtype)) + " " +
+         sizes;
 }
 
 }  // namespace redtune

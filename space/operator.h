@@ -2,7 +2,8 @@
 //
 // The short form is one reduction over one input:
 //   {"op": "sum", "shape": [256, 56, 56, 256], "axes": [0, 1, 2], "dtype": "f16", "out": "f32"}
-// In memory it is already a list of statements over named tensors, which the general form will fill with more.
+// In memory it is already a list of statements over named tensors, which the general form will fill with
+// more.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +21,8 @@ enum class Determinism : std::uint8_t { kNotGuaranteed, kRunToRun };
 std::string_view name(Determinism d);  // "not_guaranteed", "run_to_run"
 Determinism parse_determinism(std::string_view word);
 
-/// A dense or strided array. Strides and offset are in elements; strides are filled in row-major when absent. The
-/// offset is where the logical element 0 lies in the storage; strides may be 0 (broadcast) or negative.
+/// A dense or strided array. Strides and offset are in elements; strides are filled in row-major when absent.
+/// The offset is where the logical element 0 lies in the storage; strides may be 0 (broadcast) or negative.
 struct Tensor {
   std::string name;
   std::vector<std::int64_t> shape;
@@ -29,16 +30,18 @@ struct Tensor {
   std::int64_t offset = 0;
   DType dtype = DType::kF32;
 
-  std::int64_t elements() const;         // product of the shape, 1 for rank 0
-  std::int64_t storage_elements() const; // smallest flat storage that strides and offset can walk over; 0 when empty
-  bool is_row_major() const;             // strides alone; those of unit axes do not matter
+  std::int64_t elements() const;  // product of the shape, 1 for rank 0
+  std::int64_t storage_elements()
+      const;                  // smallest flat storage that strides and offset can walk over; 0 when empty
+  bool is_row_major() const;  // strides alone; those of unit axes do not matter
   friend bool operator==(const Tensor&, const Tensor&) = default;
 };
 
 /// Strides of a dense array; an empty axis counts as 1.
 std::vector<std::int64_t> row_major_strides(const std::vector<std::int64_t>& shape);
 
-/// One reduction statement: output[kept axes] = op over `axes` of input. Axes are sorted, unique, non-negative.
+/// One reduction statement: output[kept axes] = op over `axes` of input. Axes are sorted, unique,
+/// non-negative.
 struct ReduceStatement {
   ReduceOp op = ReduceOp::kSum;
   std::string input, output;
@@ -67,8 +70,9 @@ struct Operator {
   const Tensor& output() const { return outputs.front(); }
   const ReduceStatement& reduction() const { return statements.front(); }
 
-  /// Stable text that names everything that changes the answer or the legal kernels: op, shape, strides, offset,
-  /// dtypes, axes, accumulator, determinism. "sum(f32[1024,1024];axes=1)->f32" with parts only when not default.
+  /// Stable text that names everything that changes the answer or the legal kernels: op, shape, strides,
+  /// offset, dtypes, axes, accumulator, determinism. "sum(f32[1024,1024];axes=1)->f32" with parts only when
+  /// not default.
   std::string key() const;
   /// A short title for tables: brackets around reduced extents, as in "sum f32 1024,[1024]".
   std::string title() const;
@@ -76,17 +80,16 @@ struct Operator {
 };
 
 /// Reads the short form. Checks: known fields (nearest suggested), axes in range and unique after normalising
-/// negatives (the message names axis and rank), sizes >= 0, empty reduced axis of max/min (names the axis; an output
-/// without elements needs no answer and is fine), element counts, reachable offsets and bytes that fit 63 bits, length
-/// of "data" (with strides or an offset it may be longer than what they reach). `axes` missing: all; []: none; a scalar
-/// also takes [0] and [-1]. `out` and `accumulator` stay in the kind of the input, except that integer results may be
-/// stored as floats.
-/// Throws UserError naming `origin` and field.
+/// negatives (the message names axis and rank), sizes >= 0, empty reduced axis of max/min (names the axis; an
+/// output without elements needs no answer and is fine), element counts, reachable offsets and bytes that fit
+/// 63 bits, length of "data" (with strides or an offset it may be longer than what they reach). `axes`
+/// missing: all; []: none; a scalar also takes [0] and [-1]. `out` and `accumulator` stay in the kind of the
+/// input, except that integer results may be stored as floats. Throws UserError naming `origin` and field.
 Operator parse_operator(const Json& json, const std::string& origin);
 Operator read_operator_file(const std::string& path);
 
-/// The same from the command line: --op --shape 4096x1024 --axes 1,2 --dtype f32 --out f32 --strides ... An empty
-/// `axes` text means all axes, "none" means no axis.
+/// The same from the command line: --op --shape 4096x1024 --axes 1,2 --dtype f32 --out f32 --strides ... An
+/// empty `axes` text means all axes, "none" means no axis.
 struct ShortForm {
   std::string op = "sum", shape, axes, dtype = "f32", out, strides;
   bool keepdims = false;

@@ -90,8 +90,8 @@ Tensor read_input(JsonObject& object) {
   if (object.has("dtype")) input.dtype = parse_word(object, "dtype", parse_dtype);
   input.strides = object.has("strides") ? object.get_ints("strides") : row_major_strides(input.shape);
   if (input.strides.size() != input.shape.size()) {
-    object.fail("strides", "must have one stride per axis: " + std::to_string(input.shape.size()) + " of them, has " +
-                               std::to_string(input.strides.size()));
+    object.fail("strides", "must have one stride per axis: " + std::to_string(input.shape.size()) +
+                               " of them, has " + std::to_string(input.strides.size()));
   }
   input.offset = object.get_int("offset", 0);
   check_reach(object, input);
@@ -105,8 +105,10 @@ Tensor make_output(const JsonObject& object, const Tensor& input, const std::vec
   output.dtype = dtype;
   for (std::size_t i = 0; i < input.shape.size(); ++i) {
     const bool reduced = std::binary_search(axes.begin(), axes.end(), static_cast<int>(i));
-    if (!reduced) output.shape.push_back(input.shape[i]);
-    else if (keepdims) output.shape.push_back(1);
+    if (!reduced)
+      output.shape.push_back(input.shape[i]);
+    else if (keepdims)
+      output.shape.push_back(1);
   }
   output.strides = row_major_strides(output.shape);
   if (Wide{output.elements()} * bytes_of(dtype) > kMaxCount) {
@@ -115,15 +117,16 @@ Tensor make_output(const JsonObject& object, const Tensor& input, const std::vec
   return output;
 }
 
-// Results and accumulators stay within the kind of the operator's arithmetic: an integer result of a float sum would
-// need a rounding rule that nobody asked for.
+// Results and accumulators stay within the kind of the operator's arithmetic: an integer result of a float
+// sum would need a rounding rule that nobody asked for.
 DType read_result(JsonObject& object, ReduceOp op, DType in) {
   const DType fallback = default_result(op, in);
   if (!object.has("out")) return fallback;
   const DType out = parse_word(object, "out", parse_dtype);
   const bool to_float = info(out).is_float;
   if (info(in).is_float && !to_float) {
-    object.fail("out", "must be a float type for " + std::string(name(in)) + " input, is " + std::string(name(out)));
+    object.fail("out",
+                "must be a float type for " + std::string(name(in)) + " input, is " + std::string(name(out)));
   }
   if (out == DType::kBool && fallback != DType::kBool) {
     object.fail("out", "cannot be bool for " + std::string(name(op)) + " of " + std::string(name(in)));
@@ -152,7 +155,8 @@ void check_empty(const JsonObject& object, ReduceOp op, const Tensor& input, con
   if (!info(op).empty_is_error || output.elements() == 0) return;
   for (int axis : axes) {
     if (input.shape[static_cast<std::size_t>(axis)] != 0) continue;
-    object.fail("shape", "has no elements along axis " + std::to_string(axis) + ", and " + std::string(name(op)) +
+    object.fail("shape", "has no elements along axis " + std::to_string(axis) + ", and " +
+                             std::string(name(op)) +
                              " of nothing has no answer; reduce a non-empty axis or use sum or prod");
   }
 }
@@ -161,7 +165,8 @@ std::int64_t integer_of(const JsonObject& object, const Json& value, DType dtype
   if (dtype == DType::kBool && value.is_boolean()) return value.get<bool>() ? 1 : 0;
   const bool too_large = value.is_number_unsigned() && value.get<std::uint64_t>() > std::uint64_t{kMaxCount};
   if (!value.is_number_integer() || too_large) {
-    object.fail(where, "must be an integer of 64 bits for dtype " + std::string(name(dtype)) + ", is " + value.dump());
+    object.fail(where, "must be an integer of 64 bits for dtype " + std::string(name(dtype)) + ", is " +
+                           value.dump());
   }
   const std::int64_t number = value.get<std::int64_t>();
   const bool is_signed = dtype != DType::kBool && dtype != DType::kU8;
@@ -205,7 +210,9 @@ Operator parse_operator(const Json& json, const std::string& origin) {
   JsonObject object(json, origin);
   for (const char* member : {"compute", "inputs"}) {
     if (json.contains(member)) {
-      object.fail(member, "belongs to the general form, which this version does not read; give op, shape, axes, dtype");
+      object.fail(
+          member,
+          "belongs to the general form, which this version does not read; give op, shape, axes, dtype");
     }
   }
   Operator op;

@@ -37,12 +37,15 @@ Json integers_of(std::string text, const std::string& option) {
 }  // namespace
 
 Operator operator_from_short_form(const ShortForm& form) {
-  if (trim(form.shape).empty()) throw UserError("--shape is missing; give sizes as 4096x1024, or [] for a scalar");
+  if (trim(form.shape).empty())
+    throw UserError("--shape is missing; give sizes as 4096x1024, or [] for a scalar");
   Json json = Json::object();
   json["op"] = form.op;
   json["shape"] = integers_of(form.shape, "--shape");
-  if (form.axes == "none") json["axes"] = Json::array();
-  else if (!trim(form.axes).empty()) json["axes"] = integers_of(form.axes, "--axes");
+  if (form.axes == "none")
+    json["axes"] = Json::array();
+  else if (!trim(form.axes).empty())
+    json["axes"] = integers_of(form.axes, "--axes");
   json["dtype"] = form.dtype;
   if (!form.out.empty()) json["out"] = form.out;
   if (!form.strides.empty()) json["strides"] = integers_of(form.strides, "--strides");

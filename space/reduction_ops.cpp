@@ -12,16 +12,21 @@ namespace {
 
 std::uint64_t bits_of(DType t, double value) {
   switch (t) {
-    case DType::kF64: return std::bit_cast<std::uint64_t>(value);
-    case DType::kF32: return std::bit_cast<std::uint32_t>(static_cast<float>(value));
-    // The identities (0, 1, infinities) fit 16 bits exactly: cutting the f32 pattern and these patterns are exact.
-    case DType::kBF16: return std::bit_cast<std::uint32_t>(static_cast<float>(value)) >> 16;
+    case DType::kF64:
+      return std::bit_cast<std::uint64_t>(value);
+    case DType::kF32:
+      return std::bit_cast<std::uint32_t>(static_cast<float>(value));
+    // The identities (0, 1, infinities) fit 16 bits exactly: cutting the f32 pattern and these patterns are
+    // exact.
+    case DType::kBF16:
+      return std::bit_cast<std::uint32_t>(static_cast<float>(value)) >> 16;
     case DType::kF16: {
       const std::uint64_t sign = value < 0 ? 0x8000 : 0;
       const double size = value < 0 ? -value : value;
       return sign | (size == 0 ? 0u : size == 1 ? 0x3c00u : 0x7c00u);
     }
-    default: break;
+    default:
+      break;
   }
   RT_CHECK(false, "not a float type");
 }
@@ -62,10 +67,14 @@ std::uint64_t identity_bits(ReduceOp op, DType acc) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const bool is_float = info(acc).is_float;
   switch (op) {
-    case ReduceOp::kSum: return 0;
-    case ReduceOp::kProd: return is_float ? bits_of(acc, 1) : 1;
-    case ReduceOp::kMax: return is_float ? bits_of(acc, -kInfinity) : smallest_bits(acc);
-    case ReduceOp::kMin: return is_float ? bits_of(acc, kInfinity) : largest_bits(acc);
+    case ReduceOp::kSum:
+      return 0;
+    case ReduceOp::kProd:
+      return is_float ? bits_of(acc, 1) : 1;
+    case ReduceOp::kMax:
+      return is_float ? bits_of(acc, -kInfinity) : smallest_bits(acc);
+    case ReduceOp::kMin:
+      return is_float ? bits_of(acc, kInfinity) : largest_bits(acc);
   }
   RT_CHECK(false, "operator without a row");
 }

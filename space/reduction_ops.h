@@ -1,5 +1,5 @@
-// Reduction operators: one table, one row each. How an operator combines is known here and in the combine routine
-// of codegen/device; nothing else asks for an operator by name.
+// Reduction operators: one table, one row each. How an operator combines is known here and in the combine
+// routine of codegen/device; nothing else asks for an operator by name.
 #pragma once
 
 #include <array>
@@ -15,8 +15,8 @@ enum class ReduceOp : std::uint8_t { kSum, kProd, kMax, kMin };
 struct ReduceOpInfo {
   ReduceOp id;
   std::string_view name;
-  bool widens;          // accumulates in info(dtype).accumulator; otherwise in the element type (16-bit floats: f32)
-  bool exact;           // integer or order-free: every mapping gives the same bits, so atomics are run_to_run too
+  bool widens;  // accumulates in info(dtype).accumulator; otherwise in the element type (16-bit floats: f32)
+  bool exact;   // integer or order-free: every mapping gives the same bits, so atomics are run_to_run too
   bool empty_is_error;  // an empty reduced axis has no answer
 };
 
@@ -34,14 +34,15 @@ constexpr std::string_view name(ReduceOp op) { return info(op).name; }
 /// Throws UserError with the nearest known name.
 ReduceOp parse_reduce_op(std::string_view word);
 
-/// The type in which `op` over `in` accumulates: sum/prod widen (f16 -> f32, i32 -> i64), max/min keep the element
-/// type except that 16-bit floats are compared as f32.
+/// The type in which `op` over `in` accumulates: sum/prod widen (f16 -> f32, i32 -> i64), max/min keep the
+/// element type except that 16-bit floats are compared as f32.
 DType accumulator_of(ReduceOp op, DType in);
 
 /// The result type when the operator does not say: integers of sum/prod give i64, everything else gives `in`.
 DType default_result(ReduceOp op, DType in);
 
-/// The bit pattern of the identity in type `acc` (0, 1, -inf / +inf, smallest / largest integer), zero-extended.
+/// The bit pattern of the identity in type `acc` (0, 1, -inf / +inf, smallest / largest integer),
+/// zero-extended.
 std::uint64_t identity_bits(ReduceOp op, DType acc);
 
 }  // namespace redtune

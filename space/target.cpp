@@ -29,8 +29,9 @@ template <typename Integer>
 void read_count(JsonObject& object, const char* key, std::int64_t low, Integer& value) {
   const std::int64_t read = object.get_int(key, value);
   if (read < low || read > std::numeric_limits<Integer>::max()) {
-    object.fail(key, "must be " + std::to_string(low) + " to " + std::to_string(std::numeric_limits<Integer>::max()) +
-                         ", is " + std::to_string(read));
+    object.fail(key, "must be " + std::to_string(low) + " to " +
+                         std::to_string(std::numeric_limits<Integer>::max()) + ", is " +
+                         std::to_string(read));
   }
   value = static_cast<Integer>(read);
 }
@@ -46,9 +47,12 @@ std::string target_directory() { return data_directory() + "/targets"; }
 
 std::string_view name(TargetKind k) {
   switch (k) {
-    case TargetKind::kCuda: return "cuda";
-    case TargetKind::kOpenClCpu: return "opencl_cpu";
-    case TargetKind::kOpenClGpu: return "opencl_gpu";
+    case TargetKind::kCuda:
+      return "cuda";
+    case TargetKind::kOpenClCpu:
+      return "opencl_cpu";
+    case TargetKind::kOpenClGpu:
+      return "opencl_gpu";
   }
   RT_CHECK(false, "target kind without a name");
 }
@@ -68,7 +72,8 @@ Target parse_target(const Json& json, const std::string& origin) {
   read_count(object, "max_registers_per_thread", 1, t.max_registers_per_thread);
   read_count(object, "shared_bytes_per_block", 0, t.shared_bytes_per_block);
   t.shared_bytes_per_block_optin = t.shared_bytes_per_block;
-  read_count(object, "shared_bytes_per_block_optin", t.shared_bytes_per_block, t.shared_bytes_per_block_optin);
+  read_count(object, "shared_bytes_per_block_optin", t.shared_bytes_per_block,
+             t.shared_bytes_per_block_optin);
   read_count(object, "max_grid_x", 1, t.max_grid_x);
   read_count(object, "max_grid_yz", 1, t.max_grid_yz);
   read_power_of_two(object, "vector_bytes", t.vector_bytes);
@@ -126,7 +131,8 @@ Target load_target(const std::string& name) {
   }
   const std::string path = target_directory() + "/" + name + ".json";
   Target target = parse_target(read_json_file(path), path);
-  if (target.name != name) throw UserError(path + ": field 'name' must be \"" + name + "\", as the file is called");
+  if (target.name != name)
+    throw UserError(path + ": field 'name' must be \"" + name + "\", as the file is called");
   return target;
 }
 
