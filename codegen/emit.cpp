@@ -118,7 +118,7 @@ class KernelEmitter {
     if (split) w_.line("const rt_index br = RT_BLOCK" + (kept ? " % " + num(splits()) : std::string()) + ";");
     if (kept) w_.line("const rt_index bp = RT_BLOCK" + (split ? " / " + num(splits()) : std::string()) + ";");
     if (!kept) w_.line("const rt_index bp = 0;");
-    if (!split) w_.line("const rt_index br = 0;");
+    if (!split && partials()) w_.line("const rt_index br = 0;");
     const std::string inner = num(t_.split_inner);
     if (t_.split_inner > 1) w_.line("const rt_index bi = br" + (t_.split_outer > 1 ? " % " + inner : std::string()) + ";");
     if (t_.split_outer > 1) w_.line("const rt_index bo = br" + (t_.split_inner > 1 ? " / " + inner : std::string()) + ";");
@@ -136,9 +136,10 @@ class KernelEmitter {
       w_.line("const rt_index tile = bp;");
     }
     if (!row_) {
-      const bool both = plan_.axes.outer > 1 && t_.tiles_inner > 1;
-      w_.line("const rt_index po0 = " + (plan_.axes.outer == 1 ? "0" : both ? "tile / " + num(t_.tiles_inner) : "tile") + ";");
-      w_.line("const rt_index tj = " + (t_.tiles_inner == 1 ? "0" : both ? "tile % " + num(t_.tiles_inner) : "tile") + ";");
+      const bool outer = plan_.axes.outer > 1, inner = t_.tiles_inner > 1;
+      const std::string tiles = num(t_.tiles_inner);
+      if (outer) w_.line("const rt_index po0 = tile" + (inner ? " / " + tiles : std::string()) + ";");
+      if (inner) w_.line("const rt_index tj = tile" + (outer ? " % " + tiles : std::string()) + ";");
     }
     body();
     w_.close();

@@ -9,10 +9,10 @@
 
 namespace redtune {
 
-/// The plan of the main kernel of `schedule`: isl's tree of the task, tiled by the schedule's sizes, block and thread
-/// indices as parameters of the AST build, so that guards fall out of isl; full tiles are separated from partial
-/// ones and unrolled. Throws InternalError when the mapping breaks a dependence that it owns no combine step for.
-/// Cost: about a millisecond. Thread-safe.
+/// The plan of the main kernel of `schedule`: isl's domain of the task mapped to tiles by the schedule's sizes, block
+/// and thread indices as parameters of the AST build, so that guards fall out of isl; full tiles are separated from
+/// partial ones and unrolled. Throws InternalError when the schedule spreads the reduction over threads or blocks
+/// without a combine step. Cost: some milliseconds, nothing for a plan that the thread still holds. Thread-safe.
 KernelPlan lower(const Task& task, const Schedule& schedule);
 
 /// Domain, dependences and both schedule trees (isl's own, and tiled) as text.

@@ -37,16 +37,6 @@ class FileLock {
   int fd_;
 };
 
-bool write_all(int fd, std::string_view content) {
-  while (!content.empty()) {
-    const ssize_t written = ::write(fd, content.data(), content.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return false;
-    content.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
-}
-
 // Pipes and devices cannot be synced and need not be.
 bool sync_data(int fd) {
   return ::fdatasync(fd) == 0 || errno == EINVAL || errno == EROFS || errno == ENOTSUP;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "space/dtype.h"
+#include "support/json.h"
 
 namespace redtune {
 
@@ -33,5 +34,13 @@ struct KernelLaunch {
   std::vector<int> arguments;     // indices into the buffers
   friend bool operator==(const KernelLaunch&, const KernelLaunch&) = default;
 };
+
+/// As programs and configs write them; `bytes` is told for readers and must agree.
+Json to_json(const BufferSpec& buffer);
+Json to_json(const KernelLaunch& launch);
+/// Throw UserError naming file and field.
+BufferSpec parse_buffer(JsonObject json);
+/// `buffers`: how many there are; arguments must name one of them.
+KernelLaunch parse_launch(JsonObject json, std::size_t buffers);
 
 }  // namespace redtune

@@ -1,7 +1,6 @@
 #include "space/polyhedral.h"
 
 #include <isl/ctx.h>
-#include <isl/map.h>
 #include <isl/options.h>
 
 #include <string>
@@ -71,17 +70,6 @@ PolyhedralModel build_model(isl::ctx ctx, const Axes& axes) {
                                      .set_coincidence(all)
                                      .compute_schedule();
   return {domain, between, reduction, schedule};
-}
-
-bool respects_flow(const PolyhedralModel& model, const isl::union_map& time) {
-  // Time of source and of target of each dependence; all pairs must be strictly increasing.
-  const isl::union_map pairs = model.flow.apply_domain(time).apply_range(time);
-  bool ok = true;
-  pairs.foreach_map([&](const isl::map& m) {
-    const isl::map later = isl::manage(isl_map_lex_lt(m.space().domain().release()));
-    if (!m.is_subset(later)) ok = false;
-  });
-  return ok;
 }
 
 }  // namespace redtune

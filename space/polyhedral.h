@@ -43,8 +43,4 @@ struct PolyhedralModel {
 /// Builds the model. Cost: a few milliseconds, independent of the extents. Throws isl::exception on quota.
 PolyhedralModel build_model(isl::ctx ctx, const Axes& axes);
 
-/// Whether a schedule map (instances to time, later is lexicographically larger) keeps every dependence of `model`
-/// other than the reduction's.
-bool respects_flow(const PolyhedralModel& model, const isl::union_map& time);
-
 }  // namespace redtune

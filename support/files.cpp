@@ -30,16 +30,6 @@ using FileHandle = UniqueHandle<FileTraits>;
   throw UserError("cannot " + what + " " + path + ": " + std::strerror(code));
 }
 
-bool write_all(int fd, std::string_view content) {
-  while (!content.empty()) {
-    const ssize_t written = ::write(fd, content.data(), content.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return false;
-    content.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
-}
-
 // A pipe or a device has no old content to protect, and renaming over it would destroy it.
 void write_in_place(const std::string& path, std::string_view content) {
   FileHandle file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
@@ -59,6 +49,16 @@ std::optional<std::string> environment(const char* name) {
 }
 
 }  // namespace
+
+bool write_all(int fd, std::string_view content) {
+  while (!content.empty()) {
+    const ssize_t written = ::write(fd, content.data(), content.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    content.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
 
 std::string read_file(const std::string& path) {
   FileHandle file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));

@@ -13,6 +13,10 @@ std::string read_file(const std::string& path);
 /// content, never a part. Throws UserError "cannot write PATH: reason"; the old file then stands untouched.
 void write_file_atomically(const std::string& path, std::string_view content);
 
+/// Writes everything to an open file, going on after interruptions. False with errno when it cannot: a part may then
+/// have been written.
+bool write_all(int fd, std::string_view content);
+
 /// mkdir -p. Throws UserError naming the path.
 void make_directories(const std::string& path);
 
