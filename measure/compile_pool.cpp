@@ -56,7 +56,7 @@ std::string CompilePool::keep_log(const CompileJob& job, const Json& reply) {
   return path.empty() ? "" : " (whole log: " + path + ")";
 }
 
-// True when the job is finished.
+// True when the job is finished; false while it goes on, in this worker or, requeued, in the next.
 bool CompilePool::advance(Slot& slot, const Answer& answer, Compiled& result) {
   const bool loading = slot.state == Slot::State::kLoading;
   if (loading && answer.state == Answer::State::kDone) {
@@ -78,6 +78,11 @@ bool CompilePool::advance(Slot& slot, const Answer& answer, Compiled& result) {
       result.failure.detail = "compiling took longer than " + format_seconds(deadline_seconds_);
       break;
     case Answer::State::kDied:
+      if (loading && !slot.job.retried) {  // once more, in a fresh worker: the second death is the program's
+        slot.job.retried = true;
+        queue_.push_front(slot.job);
+        return false;
+      }
       result.failure.kind = OutcomeKind::kCompileFailed;
       result.failure.detail = "the compiler's process died: " + answer.failure.detail;
       // It had compiled and died of the kernel itself: measuring will tell.

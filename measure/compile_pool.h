@@ -14,6 +14,7 @@ struct CompileJob {
   std::size_t index = 0;    // of the caller
   std::int64_t number = 0;  // of the candidate in the run
   const Program* program = nullptr;
+  bool retried = false;  // its first worker died; from outside (a kill, no memory) as likely as by the program
 };
 
 struct Compiled {
