@@ -37,6 +37,22 @@ Outcome with_interval(Outcome outcome) {
   return outcome;
 }
 
+// Of the turns in which both were measured, whether `trial` was faster in so many that drift of the machine
+// does not explain it. True where there are too few turns to say.
+bool keeps_winning(const Trial& trial, const Trial& rival) {
+  constexpr std::size_t kFewTurns = 4;
+  constexpr double kShare = 0.75;
+  std::size_t common = 0, won = 0;
+  for (const DuelTurn& mine : trial.duel) {
+    for (const DuelTurn& other : rival.duel) {
+      if (mine.turn != other.turn) continue;
+      ++common;
+      if (mine.median_seconds < other.median_seconds) ++won;
+    }
+  }
+  return common < kFewTurns || static_cast<double>(won) >= kShare * static_cast<double>(common);
+}
+
 std::size_t simplicity(const Schedule& schedule) {
   const auto table = mappings();
   const auto row = std::find_if(table.begin(), table.end(), [&](const MappingInfo& info) {
@@ -53,11 +69,13 @@ Outcome combine_rounds(const std::vector<Outcome>& rounds) {
     if (!checked.timed()) return checked;
   }
   if (rounds.size() == 1) return with_interval(rounds.front());
-  Outcome all = rounds.front();
-  std::vector<double> kernel_times;
-  for (std::size_t i = 0; i < rounds.size(); ++i) {
+  Outcome all = rounds[1];
+  all.compile_seconds += rounds[0].compile_seconds;
+  all.measure_seconds += rounds[0].measure_seconds;
+  all.max_error = std::max(all.max_error, rounds[0].max_error);
+  std::vector<double> kernel_times{all.kernel_seconds};
+  for (std::size_t i = 2; i < rounds.size(); ++i) {
     kernel_times.push_back(rounds[i].kernel_seconds);
-    if (i == 0) continue;
     all.seconds.insert(all.seconds.end(), rounds[i].seconds.begin(), rounds[i].seconds.end());
     all.max_error = std::max(all.max_error, rounds[i].max_error);
     all.compile_seconds += rounds[i].compile_seconds;
@@ -77,9 +95,13 @@ std::size_t TrialBook::add(const Record& record, bool resumed) {
   const auto [place, fresh] = index_of_.try_emplace(record.schedule.text(), trials_.size());
   const std::size_t index = place->second;
   if (fresh) {
-    trials_.push_back({record.schedule, {}, resumed, 0, record.program_hash});
+    trials_.push_back({record.schedule, {}, resumed, 0, record.program_hash, {}});
     records_.emplace_back();
+    turns_.push_back(0);
   }
+  if (!fresh && turns_[index] == turn_) ++turn_;
+  if (!fresh) trials_[index].duel.push_back({turn_, record.outcome.median_seconds});
+  turns_[index] = fresh ? 0 : turn_;
   records_[index].push_back(record);
   std::vector<Outcome> rounds;
   for (const Record& one : records_[index]) rounds.push_back(one.outcome);
@@ -145,8 +167,10 @@ std::optional<std::size_t> pick_winner(const Task& task, const std::vector<Trial
   for (std::size_t i : finalists) {
     const Outcome& rival = trials[i].outcome;
     if (!eligible[i] || !rival.timed()) continue;
-    const bool tied =
+    const bool overlap =
         rival.low_seconds <= best.high_seconds && rival.median_seconds <= best.median_seconds * kTieFactor;
+    // Against the default the turns count too: a config that is slower than no config is the worst gift.
+    const bool tied = overlap || (default_trial == i && !keeps_winning(trials[*fastest], trials[i]));
     if (tied && rank(i) < rank(winner)) winner = i;
   }
   return winner;

@@ -13,8 +13,10 @@
 
 namespace redtune {
 
-/// What several rounds of one schedule say together. A round that failed speaks for all: a schedule that is
-/// wrong once is wrong. A time that is not a positive number is no time.
+/// What several rounds of one schedule say together. The first round decided that there were more, so a lucky
+/// first time would stay in the mean of the chosen: where there are others, its times do not count. A round
+/// that failed speaks for all: a schedule that is wrong once is wrong. A time that is not a positive number is
+/// no time.
 Outcome combine_rounds(const std::vector<Outcome>& rounds);
 
 /// The trials of a run with the records behind them, in the order of their first round.
@@ -31,6 +33,8 @@ class TrialBook {
  private:
   std::vector<Trial>& trials_;
   std::vector<std::vector<Record>> records_;  // per trial
+  std::vector<int> turns_;                    // per trial: the duel's turn it was last measured in
+  int turn_ = 0;
   std::map<std::string, std::size_t> index_of_;
 };
 
@@ -39,9 +43,9 @@ class TrialBook {
 std::vector<std::size_t> pick_finalists(const std::vector<Trial>& trials, const std::vector<bool>& eligible,
                                         std::optional<std::size_t> default_trial);
 
-/// The winner among the eligible finalists. The fastest wins when its interval lies apart from the others';
-/// among those it is tied with: the default, then what is deterministic, then the simplest mapping, then the
-/// fastest.
+/// The winner among the eligible finalists. The fastest wins when its interval lies apart from the others' and
+/// it was faster than the default in three of four turns of the duel; among those it is tied with: the
+/// default, then what is deterministic, then the simplest mapping, then the fastest.
 std::optional<std::size_t> pick_winner(const Task& task, const std::vector<Trial>& trials,
                                        const std::vector<bool>& eligible,
                                        const std::vector<std::size_t>& finalists,

@@ -19,8 +19,8 @@ namespace redtune {
 namespace {
 
 // Each finalist is measured this often in all, the first time included.
-constexpr int kRounds = 4;
-constexpr int kMostDuelTurns = 20;
+constexpr int kRounds = 9;
+constexpr int kMostDuelTurns = 30;
 // Of a time budget, what the search leaves for the finalists.
 constexpr double kSearchShare = 0.9;
 
@@ -101,9 +101,10 @@ class Tuner {
     for (Record& record : log.records) {
       if (record.key == key_ && usable(record.schedule)) records.push_back(std::move(record));
     }
-    // The default leads, wherever the log has it.
-    std::stable_partition(records.begin(), records.end(),
-                          [&](const Record& r) { return r.schedule == result_.default_schedule; });
+    // The default leads, wherever the log has it; the others keep their order, which tells the duel's turns.
+    const auto lead = std::find_if(records.begin(), records.end(),
+                                   [&](const Record& r) { return r.schedule == result_.default_schedule; });
+    if (lead != records.end()) std::rotate(records.begin(), lead, lead + 1);
     const std::map<std::string, std::string> hashes = hashes_of(records);
     std::vector<std::size_t> fresh;
     for (const Record& record : records) {
@@ -169,12 +170,20 @@ class Tuner {
   void duel() {
     time_share_ = 1;
     for (int turn = 0; turn < kMostDuelTurns && !stopped() && !time_over(); ++turn) {
-      std::vector<Schedule> rematch;
-      for (std::size_t i : pick_finalists(result_.trials, eligible(), result_.default_trial())) {
-        if (result_.trials[i].rounds < kRounds) rematch.push_back(result_.trials[i].schedule);
+      const auto default_trial = result_.default_trial();
+      std::vector<std::size_t> rematch;
+      for (std::size_t i : pick_finalists(result_.trials, eligible(), default_trial)) {
+        if (result_.trials[i].rounds < kRounds) rematch.push_back(i);
       }
       if (rematch.empty()) return;
-      evaluate(rematch, false);
+      // Whoever is measured is measured beside the default.
+      if (default_trial && result_.trials[*default_trial].outcome.timed() &&
+          std::find(rematch.begin(), rematch.end(), *default_trial) == rematch.end()) {
+        rematch.push_back(*default_trial);
+      }
+      std::vector<Schedule> schedules;
+      for (std::size_t i : rematch) schedules.push_back(result_.trials[i].schedule);
+      evaluate(schedules, false);
     }
   }
 

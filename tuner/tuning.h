@@ -40,12 +40,20 @@ struct Progress {
   double elapsed_seconds = 0, eta_seconds = 0;
 };
 
+/// One measurement of a finalist. Finalists are measured in turns: what has the same turn was measured within
+/// moments, so that a machine that drifts treats them alike.
+struct DuelTurn {
+  int turn = 0;
+  double median_seconds = 0;
+};
+
 struct Trial {
   Schedule schedule;
-  Outcome outcome;       // of all its rounds together
+  Outcome outcome;       // of all its rounds together (combine_rounds)
   bool resumed = false;  // read from the log
   int rounds = 1;        // times it was measured: the finalists are measured again
   std::string program_hash;
+  std::vector<DuelTurn> duel;  // rounds after the first
 };
 
 struct TuneResult {
