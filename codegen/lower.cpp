@@ -37,12 +37,12 @@ Shape shape_of(const Task& task, const Axes& axes, const Schedule& schedule) {
 // ---- isl texts -----------------------------------------------------------------------------------------------------
 
 /// Names that a schedule really has: a block or thread index with one value is 0, a loop with one iteration is none.
-/// Every name costs isl time.
+/// Every name costs isl time, so isl is asked about iterations of tiles only: threads, and the loads that a thread
+/// issues within one iteration, all unrolled, are arithmetic on the result.
 struct Names {
-  std::vector<std::string> parameters;  // indices of blocks, tiles and threads
-  std::vector<std::string> loops;       // of V, outermost first: ro, k, a, q
+  std::vector<std::string> parameters;  // indices of blocks and tiles
   std::string tile, tj, po, bo, bi, tx, ty;
-  std::string ro, a, q;                 // "0" when there is no such loop
+  std::string ro;                       // "0" when there is no such loop
 
   explicit Names(const Shape& h) {
     const Schedule& s = h.s;
@@ -57,34 +57,44 @@ struct Names {
     tj = parameter("tj", h.t.tiles_inner);
     bo = parameter("bo", h.t.split_outer);
     bi = parameter("bi", h.t.split_inner);
-    tx = parameter("tx", row ? s.rx : s.px);
-    ty = parameter("ty", row ? s.px : s.rx);
-    const auto loop = [this](const char* n, std::int64_t extent) -> std::string {
-      if (extent == 1) return "0";
-      loops.emplace_back(n);
-      return n;
-    };
-    ro = loop("ro", row ? h.axes.outer : 1);
-    loops.emplace_back("k");
-    a = loop("a", s.items);
-    q = loop("q", s.rows);
+    const auto thread = [](const char* n, std::int64_t extent) -> std::string { return extent == 1 ? "0" : n; };
+    tx = thread("tx", row ? s.rx : s.px);
+    ty = thread("ty", row ? s.px : s.rx);
+    ro = thread("ro", row ? h.axes.outer : 1);
   }
 
   std::string head() const { return "[" + join(parameters, ", ") + "] -> "; }
-  std::string tuple(const char* statement) const { return std::string(statement) + "[" + join(loops, ", ") + "]"; }
-  /// Loops of a statement without k and a.
-  std::vector<std::string> outer_loops() const {
-    std::vector<std::string> names;
-    for (const std::string& n : loops) {
-      if (n != "k" && n != "a") names.push_back(n);
-    }
-    return names;
+  /// A statement with its loops, outermost first.
+  std::string tuple(const std::string& statement, const char* inner) const {
+    return statement + "[" + (ro == "0" ? "" : "ro, ") + inner + "]";
   }
 };
 
+/// How a tile lies: whole, or cut off by the end of the kept axis, of the reduced axis, or of both. Each kind is a
+/// statement of its own, so that whole tiles meet no guard.
+struct Part {
+  const char* name;
+  bool kept_cut, reduced_cut;
+};
+
+constexpr Part kParts[] = {{"V", false, false}, {"K", true, false}, {"R", false, true}, {"B", true, true}};
+/// Rows whose tails are all there, and the others.
+constexpr Part kTailParts[] = {{"T", false, false}, {"C", true, false}};
+
+/// Extents of the axes in what tiles are made of: outputs or vectors of outputs, vectors or steps of the reduction.
+std::int64_t kept_units(const Shape& h) { return h.axes.row_type ? h.axes.kept : h.t.inner_units; }
+std::int64_t reduced_units(const Shape& h) { return h.axes.row_type ? h.t.inner_units : h.axes.reduced; }
+
+/// Whether an axis has tiles that are whole, or one that is cut off.
+bool has_tiles(bool cut, std::int64_t units, std::int64_t tile) { return cut ? units % tile != 0 : units >= tile; }
+
+bool occurs_along_kept(const Shape& h, const Part& part) { return has_tiles(part.kept_cut, kept_units(h), h.t.kept_tile); }
+
+bool occurs(const Shape& h, const Part& part) {
+  return occurs_along_kept(h, part) && has_tiles(part.reduced_cut, reduced_units(h), h.t.reduced_tile);
+}
+
 std::string context_text(const Shape& h, const Names& n) {
-  const Schedule& s = h.s;
-  const bool row = h.axes.row_type;
   std::vector<std::string> bounds;
   const auto bound = [&bounds](const std::string& name, std::int64_t extent) {
     if (name != "0") bounds.push_back("0 <= " + name + " < " + num(extent));
@@ -94,8 +104,6 @@ std::string context_text(const Shape& h, const Names& n) {
   bound(n.tj, h.t.tiles_inner);
   bound(n.bo, h.t.split_outer);
   bound(n.bi, h.t.split_inner);
-  bound(n.tx, row ? s.rx : s.px);
-  bound(n.ty, row ? s.px : s.rx);
   return n.head() + "{ : " + join(bounds, " and ") + " }";
 }
 
@@ -114,70 +122,40 @@ std::string outer_walk_text(const Shape& h, const Names& n) {
   return " and " + chunk + " " + n.bo + " <= ro < " + chunk + " " + n.bo + " + " + chunk;
 }
 
-/// Output of a thread's register q: p (row type) or vector j of the kept axis (column type).
-std::string row_output(const Shape& h, const Names& n) {
-  return "p = " + num(h.t.kept_tile) + " * " + n.tile + " + " + num(h.s.px) + " * " + n.q + " + " + n.ty + " and 0 <= " + n.q +
-         " < " + num(h.s.rows);
+std::string within(const std::string& axis, std::int64_t length, const std::string& index) {
+  const std::string start = num(length) + " * " + index;
+  return start + " <= " + axis + " < " + start + " + " + num(length);
 }
 
-std::string column_output(const Shape& h, const Names& n) {
-  return "j = " + num(h.t.kept_tile) + " * " + n.tj + " + " + num(h.s.px) + " * " + n.q + " + " + n.tx + " and 0 <= " + n.q +
-         " < " + num(h.s.rows) + " and 0 <= j < " + num(h.t.inner_units);
+std::string kept_text(const Shape& h, const Names& n, const Part& part) {
+  const std::string tile = num(h.t.kept_tile) + " * " + (h.axes.row_type ? n.tile : n.tj);
+  return " and " + tile + " + " + num(h.t.kept_tile) + (part.kept_cut ? " > " : " <= ") + num(kept_units(h));
 }
 
-std::string lanes_text(const Shape& h, const char* axis) {
-  return " and " + num(h.s.vec) + " j <= " + axis + " < " + num(h.s.vec) + " j + " + num(h.s.vec);
-}
-
-std::string iteration_text(const Shape& h, const Names& n, const char* axis, const std::string& thread) {
-  return std::string(" and ") + axis + " = " + num(h.t.reduced_tile) + " k + " + num(h.s.rx) + " * " + n.a + " + " + thread +
-         " and 0 <= " + n.a + " < " + num(h.s.items);
-}
-
-/// Where each instance of S goes: S -> V[ro, k, a, q], one vector load.
-std::string load_map(const Shape& h, const Names& n) {
+/// Where the instances of S in the tiles of one kind go: S -> V[ro, k], one iteration of a block.
+std::string iteration_map(const Shape& h, const Names& n, const Part& part) {
+  const std::string iteration = num(h.t.reduced_tile) + " k + " + num(h.t.reduced_tile);
+  const std::string rest = kept_text(h, n, part) + " and " + iteration + (part.reduced_cut ? " > " : " <= ") +
+                           num(reduced_units(h)) + walk_text(h, n) + outer_walk_text(h, n) + " }";
+  const std::string to = " -> " + n.tuple(part.name, "k") + " : ";
+  const std::int64_t vec = h.s.vec;
   if (h.axes.row_type) {
-    const std::string outer = n.ro == "0" ? "0" : "ro";
-    return n.head() + "{ S[p, " + outer + ", ri] -> " + n.tuple("V") + " : exists (j : " + row_output(h, n) +
-           lanes_text(h, "ri") + " and 0 <= j < " + num(h.t.inner_units) + iteration_text(h, n, "j", n.tx) + ")" +
-           walk_text(h, n) + outer_walk_text(h, n) + " }";
+    return n.head() + "{ S[p, " + n.ro + ", ri]" + to + within("p", h.t.kept_tile, n.tile) + " and " +
+           within("ri", vec * h.t.reduced_tile, "k") + " and ri < " + num(vec * h.t.inner_units) + rest;
   }
-  return n.head() + "{ S[po, r, pi] -> " + n.tuple("V") + " : po = " + n.po + " and exists (j : " + column_output(h, n) +
-         lanes_text(h, "pi") + ")" + iteration_text(h, n, "r", n.ty) + walk_text(h, n) + " }";
+  return n.head() + "{ S[po, r, pi]" + to + "po = " + n.po + " and " + within("pi", vec * h.t.kept_tile, n.tj) + " and " +
+         within("r", h.t.reduced_tile, "k") + rest;
 }
 
 /// Row type: the tail goes to lane 0 (masked: one load) or round robin over the lanes (element loads), and to the
 /// last of the blocks that share a row.
-std::string tail_map(const Shape& h, const Names& n) {
-  std::vector<std::string> loops = n.outer_loops();
-  loops.emplace_back("e");
-  const std::string first = num(h.t.inner_units * h.s.vec), outer = n.ro == "0" ? "0" : "ro";
-  std::string m = n.head() + "{ S[p, " + outer + ", ri] -> T[" + join(loops, ", ") + "] : exists (g : " + row_output(h, n) +
-                  " and ri >= " + first;
-  m += h.masked_tail ? " and e = 0 and " + n.tx + " = 0" : " and e = ri - " + first + " and e = " + num(h.s.rx) + " g + " + n.tx;
+std::string tail_map(const Shape& h, const Names& n, const Part& part) {
+  const std::string first = num(h.t.inner_units * h.s.vec);
+  std::string m = n.head() + "{ S[p, " + n.ro + ", ri] -> " + n.tuple(part.name, "e") + " : " +
+                  within("p", h.t.kept_tile, n.tile) + kept_text(h, n, part) + " and ri >= " + first + " and ";
+  m += h.masked_tail ? "e = 0" : num(h.s.rx) + " e <= ri - " + first + " < " + num(h.s.rx) + " e + " + num(h.s.rx);
   if (n.bi != "0") m += " and bi = " + num(h.t.split_inner - 1);
-  return m + ")" + outer_walk_text(h, n) + " }";
-}
-
-/// Full tiles: no guard is needed inside them, so their loops unroll. Empty when every tile is full.
-std::string isolate_text(const Shape& h, const Names& n) {
-  std::string full;
-  const std::int64_t units = h.axes.row_type ? h.t.inner_units : h.axes.reduced;
-  const std::int64_t kept = h.axes.row_type ? h.axes.kept : h.t.inner_units;
-  const std::string tile = num(h.t.reduced_tile);
-  if (units % h.t.reduced_tile != 0) full = tile + " k + " + tile + " <= " + num(units);
-  if (kept % h.t.kept_tile != 0) {
-    if (!full.empty()) full += " and ";
-    full += num(h.t.kept_tile) + " * " + (h.axes.row_type ? n.tile : n.tj) + " + " + num(h.t.kept_tile) + " <= " + num(kept);
-  }
-  if (full.empty()) return "";
-  std::vector<std::string> band = n.loops;
-  std::string outer = "[]";
-  if (n.ro != "0") {
-    band.erase(band.begin());
-    outer = "[ro]";
-  }
-  return n.head() + "{ isolate[" + outer + " -> [" + join(band, ", ") + "]] : " + full + " }";
+  return m + outer_walk_text(h, n) + " }";
 }
 
 // ---- trees ---------------------------------------------------------------------------------------------------------
@@ -187,73 +165,52 @@ struct MappedTree {
   isl::schedule accumulate;
 };
 
-/// A band whose members are the named dimensions of one statement, in order.
-isl::multi_union_pw_aff band_of(isl::ctx ctx, const std::string& tuple, const std::vector<std::string>& members) {
-  std::vector<std::string> parts;
-  for (const std::string& m : members) parts.push_back("{ " + tuple + " -> [(" + m + ")] }");
-  return isl::multi_union_pw_aff(ctx, "[" + join(parts, ", ") + "]");
-}
-
-/// domain -> band (ro) -> sequence { V: band (k, a, q) ; T: band (q, e) }, members with one value left out.
-isl::schedule accumulate_tree(isl::ctx ctx, const Shape& h, const Names& n, const isl::union_set& loads,
-                              const isl::union_set& tails) {
-  const bool has_tail = !tails.is_empty();
-  std::vector<std::string> tail_loops = n.outer_loops();
-  tail_loops.emplace_back("e");
-  const std::string v = n.tuple("V"), t = "T[" + join(tail_loops, ", ") + "]";
-  isl::schedule_node node = isl::schedule_node::from_domain(loads.unite(tails)).child(0);
-  std::vector<std::string> band = n.loops;
+/// domain -> band (ro) -> sequence of one band (k) or (e) per kind of tile; a member with one value is left out.
+isl::schedule accumulate_tree(isl::ctx ctx, const Names& n, const std::vector<std::pair<std::string, isl::union_set>>& parts) {
+  isl::union_set domain(ctx, "{ }");
+  std::vector<std::string> outer;
+  isl::union_set_list filters(ctx, static_cast<int>(parts.size()));
+  for (const auto& [tuple, instances] : parts) {
+    domain = domain.unite(instances);
+    outer.push_back(tuple + " -> [(ro)]");
+    filters = filters.add(instances.universe());
+  }
+  isl::schedule_node node = isl::schedule_node::from_domain(domain).child(0);
   if (n.ro != "0") {
-    band.erase(band.begin());
-    const std::string both = "[{ " + v + " -> [(ro)]" + (has_tail ? "; " + t + " -> [(ro)]" : "") + " }]";
-    node = node.insert_partial_schedule(isl::multi_union_pw_aff(ctx, both)).child(0);
+    node = node.insert_partial_schedule(isl::multi_union_pw_aff(ctx, "[{ " + join(outer, "; ") + " }]")).child(0);
   }
-  if (has_tail) {
-    isl::union_set_list filters(ctx, 2);
-    node = node.insert_sequence(filters.add(loads.universe()).add(tails.universe())).child(1).child(0);
-    // The members of V's band in the same places, so that loops carry the same names.
-    std::vector<std::string> members;
-    for (const std::string& member : band) members.push_back(member == "q" ? "q" : "0");
-    members.emplace_back("e");
-    node = node.insert_partial_schedule(band_of(ctx, t, members)).parent().parent().child(0).child(0);
-  }
-  node = node.insert_partial_schedule(band_of(ctx, v, band));
-  if (const std::string isolate = isolate_text(h, n); !isolate.empty()) {
-    node = node.as<isl::schedule_node_band>().set_ast_build_options(isl::union_set(ctx, isolate));
+  if (parts.size() > 1) node = node.insert_sequence(filters);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (parts.size() > 1) node = node.child(static_cast<int>(i)).child(0);
+    const std::string& tuple = parts[i].first;
+    const bool is_tail = tuple.find('e') != std::string::npos;
+    const std::string band = "[{ " + tuple + " -> [(" + (is_tail ? "e" : "k") + ")] }]";
+    node = node.insert_partial_schedule(isl::multi_union_pw_aff(ctx, band));
+    if (parts.size() > 1) node = node.parent().parent();
   }
   return node.schedule();
 }
 
-/// Per thread: an isl context and the models of the tasks lowered lately, since a tuning run lowers many schedules of
-/// one task, with the reduction of its partials as a second.
-struct ThreadModel {
-  static constexpr std::size_t kModels = 64, kPlans = 256;
+/// Per thread: an isl context and the plans lowered lately, since a tuning run lowers many schedules of one task that
+/// differ only in how they combine.
+struct ThreadPlans {
+  static constexpr std::size_t kPlans = 256;
   IslContext context;
-  std::map<std::string, PolyhedralModel> models;
-  std::map<std::string, PlanNode> plans;  // by everything that isl was told: schedules that differ in how they combine
-
-  const PolyhedralModel& of(const Axes& axes) {
-    context.refill();
-    const std::string key = (axes.row_type ? "row " : "column ") + num(axes.kept) + " " + num(axes.outer) + " " +
-                            num(axes.reduced) + " " + num(axes.inner);
-    const auto found = models.find(key);
-    if (found != models.end()) return found->second;
-    if (models.size() == kModels) models.clear();
-    return models.emplace(key, build_model(context.get(), axes)).first->second;
-  }
+  std::map<std::string, PlanNode> plans;
 
   template <typename Build>
   const PlanNode& plan(const std::string& key, Build build) {
     const auto found = plans.find(key);
     if (found != plans.end()) return found->second;
+    context.refill();
     if (plans.size() == kPlans) plans.clear();
     return plans.emplace(key, build()).first->second;
   }
 };
 
-ThreadModel& thread_model() {
-  thread_local ThreadModel model;
-  return model;
+ThreadPlans& thread_plans() {
+  thread_local ThreadPlans plans;
+  return plans;
 }
 
 /// A mapping that spreads the reduction over threads or blocks breaks its self-dependence and must own a step that
@@ -268,11 +225,20 @@ void check_combines(const Shape& h) {
            "reduction spread over blocks without a combine step: " + s.text());
 }
 
-MappedTree map_tree(isl::ctx ctx, const PolyhedralModel& model, const Shape& h, const Names& n) {
-  const isl::union_set loads = model.domain.apply(isl::union_map(ctx, load_map(h, n)));
-  isl::union_set tails = isl::union_set(ctx, "{ }");
-  if (h.t.tail > 0) tails = model.domain.apply(isl::union_map(ctx, tail_map(h, n)));
-  return {isl::set(ctx, context_text(h, n)), accumulate_tree(ctx, h, n, loads, tails)};
+MappedTree map_tree(isl::ctx ctx, const Shape& h, const Names& n) {
+  const isl::union_set domain = iteration_domain(ctx, h.axes);
+  std::vector<std::pair<std::string, isl::union_set>> parts;
+  const auto add = [&](const std::string& tuple, const std::string& map) {
+    const isl::union_set instances = domain.apply(isl::union_map(ctx, map));
+    if (!instances.is_empty()) parts.emplace_back(tuple, instances);
+  };
+  for (const Part& part : kParts) {
+    if (occurs(h, part)) add(n.tuple(part.name, "k"), iteration_map(h, n, part));
+  }
+  for (const Part& part : kTailParts) {
+    if (h.t.tail > 0 && occurs_along_kept(h, part)) add(n.tuple(part.name, "e"), tail_map(h, n, part));
+  }
+  return {isl::set(ctx, context_text(h, n)), accumulate_tree(ctx, n, parts)};
 }
 
 // ---- isl AST -> plan -----------------------------------------------------------------------------------------------
@@ -298,22 +264,12 @@ class PlanBuilder {
   /// The outputs of a thread, each behind its bound: one affine condition per register, so nothing for isl to find.
   PlanNode stores() const {
     PlanNode block;
-    const std::int64_t last = (h_.axes.row_type ? h_.axes.kept : h_.t.inner_units) - 1;
-    const bool partial = (last + 1) % h_.t.kept_tile != 0;
+    const std::int64_t units = kept_units(h_);
     for (std::int64_t q = 0; q < h_.s.rows; ++q) {
-      PlanNode node;
-      node.kind = PlanNode::Kind::kStatement;
-      node.statement = store(q);
-      const Condition exists = Condition::less_equal(h_.axes.row_type ? row(q) : column(q), last);
-      if (partial && exists.is_false()) break;
-      if (partial && !exists.is_true()) {
-        PlanNode guard;
-        guard.kind = PlanNode::Kind::kIf;
-        guard.condition = exists;
-        guard.body.push_back(std::move(node));
-        node = std::move(guard);
-      }
-      block.body.push_back(std::move(node));
+      const Condition exists = units % h_.t.kept_tile == 0
+                                   ? Condition{}
+                                   : Condition::less_equal(h_.axes.row_type ? row(q) : column(q), units - 1);
+      add_guarded(exists, store(q), q, block);
     }
     return block;
   }
@@ -351,19 +307,85 @@ class PlanBuilder {
     return result;
   }
 
-  /// The call's arguments are the loops that the statement has, in the order of its tuple.
+  /// One iteration: the loads of a thread, items before rows, each behind the bounds that cut its tile.
   PlanNode statement(const isl::ast_expr& call_expr) const {
     const isl::ast_expr_op call = call_expr.as<isl::ast_expr_op>();
-    const bool is_load = name_of(call.arg(0)) == "V";
-    std::vector<std::string> names = is_load ? n_.loops : n_.outer_loops();
-    if (!is_load) names.emplace_back("e");
+    const std::string kind = name_of(call.arg(0));
     std::map<std::string, Expr> at;
-    for (std::size_t i = 0; i < names.size(); ++i) at[names[i]] = expr(call.arg(static_cast<int>(i) + 1));
+    if (n_.ro != "0") at["ro"] = expr(call.arg(1));
+    const Expr inner = expr(call.arg(static_cast<int>(call.n_arg()) - 1));
+    PlanNode block;
+    for (const Part& part : kTailParts) {
+      if (kind == part.name) tail_loads(part, inner, at, block);
+    }
+    for (const Part& part : kParts) {
+      if (kind == part.name) loads(part, inner, at, block);
+    }
+    return block;
+  }
+
+  void loads(const Part& part, const Expr& iteration, std::map<std::string, Expr>& at, PlanNode& block) const {
+    at["k"] = iteration;
+    // Only the last iteration is cut.
+    const std::int64_t left = reduced_units(h_) % h_.t.reduced_tile;
+    for (std::int64_t a = 0; a < h_.s.items; ++a) {
+      at["a"] = a;
+      const Condition exists =
+          part.reduced_cut ? below(h_.axes.row_type ? n_.tx : n_.ty, h_.s.rx, a * h_.s.rx, left) : Condition{};
+      PlanNode rows;
+      for (std::int64_t q = 0; q < h_.s.rows; ++q) {
+        at["q"] = q;
+        add_guarded(row_exists(part, q), load(at), q, rows);
+      }
+      add_guarded(exists, std::move(rows), block);
+    }
+  }
+
+  void tail_loads(const Part& part, const Expr& turn, std::map<std::string, Expr>& at, PlanNode& block) const {
+    const Expr element = turn * h_.s.rx + index(n_.tx);
+    at["e"] = element;
+    const Condition mine = h_.masked_tail ? Condition::less_equal(index(n_.tx), 0)
+                                          : Condition::less_equal(element, h_.t.tail - 1);
+    PlanNode rows;
+    for (std::int64_t q = 0; q < h_.s.rows; ++q) {
+      at["q"] = q;
+      add_guarded(row_exists(part, q), tail(at), q, rows);
+    }
+    add_guarded(h_.t.tail % h_.s.rx == 0 && !h_.masked_tail ? Condition{} : mine, std::move(rows), block);
+  }
+
+  /// Only the last tile is cut, so its index is known.
+  Condition row_exists(const Part& part, std::int64_t q) const {
+    if (!part.kept_cut) return {};
+    return below(h_.axes.row_type ? n_.ty : n_.tx, h_.s.px, q * h_.s.px, kept_units(h_) % h_.t.kept_tile);
+  }
+
+  /// first + thread < bound, for a thread index below `threads`.
+  static Condition below(const std::string& thread, std::int64_t threads, std::int64_t first, std::int64_t bound) {
+    if (first + threads <= bound) return {};
+    if (first >= bound) return Condition::less_equal(1, 0);
+    return Condition::less_equal(index(thread), bound - first - 1);
+  }
+
+  static void add_guarded(const Condition& condition, PlanNode body, PlanNode& block) {
+    if (condition.is_false() || (body.kind == PlanNode::Kind::kBlock && body.body.empty())) return;
+    if (condition.is_true()) {
+      block.body.push_back(std::move(body));
+      return;
+    }
+    PlanNode guard;
+    guard.kind = PlanNode::Kind::kIf;
+    guard.condition = condition;
+    guard.body.push_back(std::move(body));
+    block.body.push_back(std::move(guard));
+  }
+
+  static void add_guarded(const Condition& condition, PlanStatement statement, const Expr& output, PlanNode& block) {
     PlanNode node;
     node.kind = PlanNode::Kind::kStatement;
-    node.statement = is_load ? load(at) : tail(at);
-    node.statement.output = at["q"];
-    return node;
+    node.statement = std::move(statement);
+    node.statement.output = output;
+    add_guarded(condition, std::move(node), block);
   }
 
   static Expr index(const std::string& name) { return name == "0" ? Expr(0) : Expr::var(name); }
@@ -490,21 +512,13 @@ class PlanBuilder {
   const Names& n_;
 };
 
-isl::ast_node build_ast(isl::ctx ctx, const isl::set& context, const isl::schedule& tree,
-                        const std::vector<std::string>& loops) {
-  isl_id_list* names = isl_id_list_alloc(ctx.get(), static_cast<int>(loops.size()));
-  for (const std::string& n : loops) names = isl_id_list_add(names, isl_id_alloc(ctx.get(), n.c_str(), nullptr));
+isl::ast_node build_ast(isl::ctx ctx, const isl::set& context, const isl::schedule& tree, const Names& n) {
+  isl_id_list* names = isl_id_list_alloc(ctx.get(), 2);
+  if (n.ro != "0") names = isl_id_list_add(names, isl_id_alloc(ctx.get(), "ro", nullptr));
+  names = isl_id_list_add(names, isl_id_alloc(ctx.get(), "k", nullptr));
   const isl::ast_build build = isl::manage(
       isl_ast_build_set_iterators(isl_ast_build_from_context(context.copy()), names));
   return build.node_from(tree);
-}
-
-/// Outputs index registers, so their loop always unrolls; items unroll where isl left no guard.
-PlanNode finish(PlanNode node, const Schedule& s) {
-  node = unroll(node, "q", s.rows, OpenLoops::kGuard);
-  node = unroll(node, "a", s.items, OpenLoops::kGuard);
-  for (const char* loop : {"ro", "k", "e"}) node = unroll(node, loop, 1, OpenLoops::kKeep);  // one iteration: no loop
-  return node;
 }
 
 }  // namespace
@@ -524,17 +538,22 @@ KernelPlan lower(const Task& task, const Schedule& schedule) {
   const Shape h = shape_of(task, plan.axes, schedule);
   plan.tiling = h.t;
 
-  ThreadModel& cache = thread_model();
-  const PolyhedralModel& model = cache.of(plan.axes);
-  const isl::ctx ctx = cache.context.get();
   check_combines(h);
+  ThreadPlans& cache = thread_plans();
+  const isl::ctx ctx = cache.context.get();
   const Names names(h);
   const PlanBuilder builder(task, h, names);
-  plan.accumulate = cache.plan(task.key() + load_map(h, names) + tail_map(h, names) + isolate_text(h, names), [&] {
-    std::vector<std::string> loops = names.loops;
-    loops.emplace_back("e");
-    const MappedTree tree = map_tree(ctx, model, h, names);
-    return finish(builder.build(build_ast(ctx, tree.context, tree.accumulate, loops)), schedule);
+  // Schedules that differ only in how they combine share what isl found.
+  Schedule accumulates = schedule;
+  accumulates.block = BlockCombine::kNone;
+  accumulates.grid = GridCombine::kNone;
+  accumulates.acc = 1;
+  accumulates.prefetch = 0;
+  plan.accumulate = cache.plan(task.key() + accumulates.text(), [&] {
+    const MappedTree tree = map_tree(ctx, h, names);
+    PlanNode node = builder.build(build_ast(ctx, tree.context, tree.accumulate, names));
+    for (const char* loop : {"ro", "k", "e"}) node = without_single_iterations(node, loop);
+    return node;
   });
   plan.store = builder.stores();
   return plan;
@@ -554,9 +573,9 @@ std::string printed(const T& object) {
 TreeText schedule_trees(const Task& task, const Schedule& schedule) {
   const Axes axes = axes_of(task.canonical);
   const Shape h = shape_of(task, axes, schedule);
-  ThreadModel& cache = thread_model();
-  const PolyhedralModel& model = cache.of(axes);
-  const MappedTree tree = map_tree(cache.context.get(), model, h, Names(h));
+  IslContext context;
+  const PolyhedralModel model = build_model(context.get(), axes);
+  const MappedTree tree = map_tree(context.get(), h, Names(h));
   return {printed(model.domain), printed(model.flow.unite(model.reduction)), printed(model.schedule),
           printed(tree.accumulate)};
 }

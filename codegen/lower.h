@@ -9,9 +9,10 @@
 
 namespace redtune {
 
-/// The plan of the main kernel of `schedule`: isl's domain of the task mapped to tiles by the schedule's sizes, block
-/// and thread indices as parameters of the AST build, so that guards fall out of isl; full tiles are separated from
-/// partial ones and unrolled. Throws InternalError when the schedule spreads the reduction over threads or blocks
+/// The plan of the main kernel of `schedule`: isl's domain of the task mapped to the iterations of tiles by the
+/// schedule's sizes, block indices as parameters of the AST build, so that loops and their guards fall out of isl. Tiles
+/// that an axis cuts off are statements of their own: whole tiles meet no guard. A thread's loads within an iteration
+/// are unrolled. Throws InternalError when the schedule spreads the reduction over threads or blocks
 /// without a combine step. Cost: some milliseconds, nothing for a plan that the thread still holds. Thread-safe.
 KernelPlan lower(const Task& task, const Schedule& schedule);
 

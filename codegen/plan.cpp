@@ -25,27 +25,6 @@ PlanNode substitute(const PlanNode& node, const std::string& name, const Expr& v
   return r;
 }
 
-PlanNode guarded(const Condition& condition, PlanNode body) {
-  if (condition.is_true()) return body;
-  PlanNode node;
-  node.kind = PlanNode::Kind::kIf;
-  node.condition = condition;
-  node.body.push_back(std::move(body));
-  return node;
-}
-
-PlanNode unrolled_loop(const PlanNode& loop, std::int64_t limit) {
-  const std::int64_t first = loop.lower.constant();
-  const std::int64_t last = loop.upper.is_constant() ? loop.upper.constant() : first + (limit - 1) * loop.step;
-  PlanNode block;
-  for (std::int64_t i = first; i <= last; i += loop.step) {
-    const Condition runs = Condition::less_equal(Expr(i), loop.upper);
-    if (runs.is_false()) break;
-    for (const PlanNode& child : loop.body) block.body.push_back(guarded(runs, substitute(child, loop.variable, i)));
-  }
-  return block;
-}
-
 void print(const PlanNode& node, int depth, std::string& out) {
   const std::string pad(static_cast<std::size_t>(depth) * 2, ' ');
   switch (node.kind) {
@@ -90,15 +69,14 @@ void print(const PlanNode& node, int depth, std::string& out) {
 
 }  // namespace
 
-PlanNode unroll(const PlanNode& node, const std::string& variable, std::int64_t limit, OpenLoops open) {
+PlanNode without_single_iterations(const PlanNode& node, const std::string& variable) {
   PlanNode result = node;
-  for (PlanNode& child : result.body) child = unroll(child, variable, limit, open);
-  const bool is_the_loop = node.kind == PlanNode::Kind::kFor && node.variable == variable;
-  if (!is_the_loop || !node.lower.is_constant()) return result;
-  if (!node.upper.is_constant() && open == OpenLoops::kKeep) return result;
-  const bool known = node.upper.is_constant();
-  if (known && (node.upper.constant() - node.lower.constant()) / node.step + 1 > limit) return result;
-  return unrolled_loop(result, limit);
+  for (PlanNode& child : result.body) child = without_single_iterations(child, variable);
+  if (node.kind != PlanNode::Kind::kFor || node.variable != variable) return result;
+  if (!(node.upper - node.lower).is_constant() || (node.upper - node.lower).constant() >= node.step) return result;
+  PlanNode block;
+  for (const PlanNode& child : result.body) block.body.push_back(substitute(child, variable, node.lower));
+  return block;
 }
 
 std::string plan_text(const KernelPlan& plan) {

@@ -60,14 +60,8 @@ struct KernelPlan {
   PlanNode store;       // the outputs that a thread may own
 };
 
-/// What `unroll` may do with a loop whose upper bound is not constant.
-enum class OpenLoops : std::uint8_t {
-  kKeep,   // nothing: `limit` is a wish
-  kGuard,  // unroll `limit` iterations, each behind the bound: the caller knows that there are never more
-};
-
-/// A copy of `node` where loops over `variable` that start at a constant and run at most `limit` times are unrolled.
-PlanNode unroll(const PlanNode& node, const std::string& variable, std::int64_t limit, OpenLoops open);
+/// A copy of `node` where loops over `variable` that are known to run once are their bodies.
+PlanNode without_single_iterations(const PlanNode& node, const std::string& variable);
 
 /// For people: indented pseudo code.
 std::string plan_text(const KernelPlan& plan);

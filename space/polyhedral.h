@@ -40,6 +40,9 @@ struct PolyhedralModel {
   isl::schedule schedule;     // isl's, under all dependences
 };
 
+/// The instances of S alone: what lowering maps to tiles. Cost: parsing one line.
+isl::union_set iteration_domain(isl::ctx ctx, const Axes& axes);
+
 /// Builds the model. Cost: a few milliseconds, independent of the extents. Throws isl::exception on quota.
 PolyhedralModel build_model(isl::ctx ctx, const Axes& axes);
 
