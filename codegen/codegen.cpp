@@ -6,6 +6,7 @@
 #include "codegen/embedded_device.h"
 #include "codegen/emit.h"
 #include "codegen/lower.h"
+#include "codegen/operator_text.h"
 #include "support/error.h"
 
 namespace redtune {
@@ -32,15 +33,15 @@ KernelLaunch launch_of(const KernelPlan& plan, std::vector<int> arguments) {
   return launch;
 }
 
-/// Appends the kernel that fills the output with the identity, and its launch.
-void add_fill(const Task& task, Program& program) {
+/// Appends the kernel that fills the output with the number of type `type` that has these bits, and its launch.
+void add_fill(const Task& task, DType type, std::uint64_t bits, Program& program) {
   const std::int64_t outputs = program.buffers[1].elements;
   const bool cpu = is_cpu(task.target);
   const int threads = cpu ? 1 : 256;
   // A CPU device gets a few large blocks, a GPU four elements per thread.
   const std::int64_t chunk = cpu ? std::max<std::int64_t>(4096, (outputs + 4 * task.target.units - 1) / (4 * task.target.units))
                                  : threads * kFillElementsPerThread;
-  program.text += emit_fill(task.reduce_op(), task.accumulator(), task.output_dtype(), outputs, chunk, threads);
+  program.text += emit_fill(type, bits, task.output_dtype(), outputs, chunk, threads);
   KernelLaunch fill;
   fill.entry = "rt_fill";
   fill.grid = {(outputs + chunk - 1) / chunk, 1, 1};
@@ -50,7 +51,7 @@ void add_fill(const Task& task, Program& program) {
 }
 
 /// The reduction of partials as a task of its own: same operator over the accumulator type, so that one generator
-/// serves both kernels.
+/// serves both kernels. An element stands for a partial result, whatever that holds.
 Task final_task(const Task& task, PartialLayout layout, std::int64_t outputs, std::int64_t splits) {
   Operator op;
   const bool by_block = layout == PartialLayout::kByBlock;
@@ -72,6 +73,7 @@ Task final_task(const Task& task, PartialLayout layout, std::int64_t outputs, st
   statement.output = output.name;
   statement.axes = {by_block ? 0 : 1};
   statement.accumulator = task.accumulator();
+  statement.ddof = task.op.reduction().ddof;
   op.statements = {statement};
   return make_task(std::move(op), task.target);
 }
@@ -82,7 +84,7 @@ Schedule final_schedule(const Task& task) {
   const Axes axes = axes_of(task.canonical);
   const auto up = [](std::int64_t v) { return static_cast<std::int32_t>(std::bit_ceil(static_cast<std::uint64_t>(v))); };
   Schedule s;
-  s.vec = max_vector(task);
+  s.vec = info(task.reduce_op()).state == State::kValue ? max_vector(task) : 1;
   if (is_cpu(task.target)) {
     const std::int64_t units = (axes.kept + (axes.row_type ? 1 : s.vec) - 1) / (axes.row_type ? 1 : s.vec);
     const std::int64_t blocks = 4 * task.target.units;
@@ -100,11 +102,14 @@ Schedule final_schedule(const Task& task) {
   return s;
 }
 
-void add_second_kernel(const Task& task, PartialLayout layout, std::int64_t splits, Program& program) {
+void add_second_kernel(const Task& task, const KernelPlan& main, PartialLayout layout, std::int64_t splits,
+                       Program& program) {
   const Task final = final_task(task, layout, program.buffers[1].elements, splits);
   KernelPlan plan = lower(final, final_schedule(final));
   plan.entry = "rt_final";
   plan.index = task.needs_64bit_index() ? IndexWidth::k64 : IndexWidth::k32;
+  plan.count = main.count;
+  plan.reads_states = info(plan.op).state != State::kValue;
   program.text += emit_kernel(plan, {});
   program.launches.push_back(launch_of(plan, {2, 1}));
 }
@@ -119,8 +124,10 @@ Program generate(const Task& task, const Schedule& schedule) {
   program.buffers.push_back({input.name, BufferKind::kInput, input.dtype, input.storage_elements()});
   program.buffers.push_back({task.op.output().name, BufferKind::kOutput, task.output_dtype(), outputs});
   if (outputs == 0) return program;
-  if (input.elements() == 0) {  // nothing to combine: the answer is the identity
-    add_fill(task, program);
+  const ReduceOp op = task.reduce_op();
+  const DType accumulator = task.accumulator();
+  if (input.elements() == 0) {
+    add_fill(task, finished_type(op, accumulator), nothing_bits(op, accumulator), program);
     return program;
   }
 
@@ -138,15 +145,19 @@ Program generate(const Task& task, const Schedule& schedule) {
     arguments = {0, 1, 2, 3};
   }
   if (arguments.size() > 2 || arguments[1] == 2) {
-    program.buffers.push_back({"partials", BufferKind::kScratch, task.accumulator(), outputs * splits});
+    const std::int64_t numbers = outputs * splits * state_members(op);
+    program.buffers.push_back({"partials", BufferKind::kScratch, accumulator, numbers});
   }
   if (schedule.grid == GridCombine::kLastBlock) {
     program.buffers.push_back({"tickets", BufferKind::kCounter, DType::kI32, plan.tiling.kept_blocks});
   }
-  if (schedule.grid == GridCombine::kAtomic) add_fill(task, program);
+  program.text += operator_declarations(plan);
+  if (schedule.grid == GridCombine::kAtomic) {
+    add_fill(task, accumulator, identity_bits(op, accumulator), program);
+  }
   program.text += emit_kernel(plan, options);
   program.launches.push_back(launch_of(plan, arguments));
-  if (schedule.grid == GridCombine::kSecondKernel) add_second_kernel(task, options.partials, splits, program);
+  if (schedule.grid == GridCombine::kSecondKernel) add_second_kernel(task, plan, options.partials, splits, program);
   return program;
 }
 
@@ -156,8 +167,9 @@ Explanation explain(const Task& task, const Schedule& schedule) {
 }
 
 std::string full_text(const Program& program, TargetKind kind) {
-  const char* prelude = kind == TargetKind::kCuda ? "prelude.cuh" : "prelude.cl";
-  return std::string(embedded_device_file(prelude)) + "\n" + program.text;
+  const std::string suffix = kind == TargetKind::kCuda ? ".cuh" : ".cl";
+  return std::string(embedded_device_file("prelude" + suffix)) + "\n" +
+         std::string(embedded_device_file("states" + suffix)) + "\n" + program.text;
 }
 
 }  // namespace redtune

@@ -1,8 +1,6 @@
 #include "codegen/emit.h"
 
-#include <array>
-#include <cstdio>
-
+#include "codegen/operator_text.h"
 #include "support/error.h"
 
 namespace redtune {
@@ -34,12 +32,6 @@ class Writer {
   int depth_ = 0;
 };
 
-std::string hex(std::uint64_t bits) {
-  std::array<char, 24> buffer{};
-  std::snprintf(buffer.data(), buffer.size(), "0x%llx", static_cast<unsigned long long>(bits));
-  return buffer.data();
-}
-
 class KernelEmitter {
  public:
   KernelEmitter(const KernelPlan& plan, const EmitOptions& options)
@@ -48,9 +40,8 @@ class KernelEmitter {
         s_(plan.schedule),
         t_(plan.tiling),
         row_(plan.axes.row_type),
-        op_(name(plan.op)),
+        o_(plan),
         acc_(name(plan.accumulator)),
-        in_(name(plan.input)),
         out_(name(plan.result)) {}
 
   std::string run() {
@@ -68,13 +59,11 @@ class KernelEmitter {
   std::int64_t splits() const { return t_.split_outer * t_.split_inner; }
   int threads() const { return s_.threads(); }
   int result_lanes() const { return row_ ? 1 : s_.vec; }  // lanes of a finished result
-  std::string vec_type(int n) const { return "RT_VEC(" + acc_ + ", " + num(n) + ")"; }
-  std::string combine(int n, const std::string& a, const std::string& b) const {
-    return "RT_COMBINE(" + op_ + ", " + acc_ + ", " + num(n) + ", " + a + ", " + b + ")";
-  }
   std::string accumulator(std::int64_t output, std::int64_t slot) const { return "a" + num(output) + "_" + num(slot); }
   static std::string result(std::int64_t output) { return "r" + num(output); }
-  std::string identity(int n) const { return n == 1 ? "rt_id" : "RT_SPLAT(" + acc_ + ", " + num(n) + ", rt_id)"; }
+  /// Of one lane: numbers have a name shorter than the vector's.
+  std::string scalar_type() const { return o_.is_number() ? "rt_acc_" + acc_ : o_.type(1); }
+  std::string result_type() const { return row_ ? scalar_type() : o_.type(s_.vec); }
   /// Lane along the reduced axis and stride between the lanes that share an output, in the shared array.
   std::string lane() const { return row_ ? "tx" : "ty"; }
   std::string thread_index() const { return row_ ? index_text("ty", s_.rx, "tx") : index_text("ty", s_.px, "tx"); }
@@ -91,21 +80,22 @@ class KernelEmitter {
 
   // ---- frame ----
   void signature() {
-    std::string args = "RT_GLOBAL const rt_" + in_ + "* RT_RESTRICT x, RT_GLOBAL rt_" + out_ + "* y";
-    if (s_.grid == GridCombine::kSecondKernel) args = "RT_GLOBAL const rt_" + in_ + "* RT_RESTRICT x, RT_GLOBAL rt_" + acc_ + "* part";
-    if (s_.grid == GridCombine::kLastBlock) args += ", RT_GLOBAL rt_" + acc_ + "* part, RT_GLOBAL rt_u32* ticket";
+    std::string args = "RT_GLOBAL const " + o_.input_type() + "* RT_RESTRICT x, ";
+    const std::string parts = "RT_GLOBAL " + o_.stored_type() + "* part";
+    args += s_.grid == GridCombine::kSecondKernel ? parts : "RT_GLOBAL rt_" + out_ + "* y";
+    if (s_.grid == GridCombine::kLastBlock) args += ", " + parts + ", RT_GLOBAL rt_u32* ticket";
     const int bx = row_ ? s_.rx : s_.px, by = row_ ? s_.px : s_.rx;
     w_.open("RT_KERNEL(" + plan_.entry + ", " + num(bx) + ", " + num(by) + ")(" + args + ")");
   }
 
   void shared_memory() {
     if (s_.block == BlockCombine::kLane || s_.block == BlockCombine::kTree) {
-      w_.line("RT_SHARED(" + std::string(row_ ? "rt_acc_" + acc_ : vec_type(s_.vec)) + ", rt_sh, " + num(threads()) + ");");
+      w_.line("RT_SHARED(" + result_type() + ", rt_sh, " + num(threads()) + ");");
     }
     if (s_.block == BlockCombine::kShuffle) {
-      w_.line("RT_SHARED(rt_acc_" + acc_ + ", rt_sh, " + num(s_.px * warps_per_output()) + ");");
+      w_.line("RT_SHARED(" + scalar_type() + ", rt_sh, " + num(s_.px * warps_per_output()) + ");");
     }
-    if (uses_shuffle()) w_.line("RT_SHFL_SCRATCH(" + acc_ + ", rt_shfl, " + num(threads()) + ");");
+    if (uses_shuffle()) w_.line(o_.scratch("rt_shfl", threads()));
     if (s_.grid == GridCombine::kLastBlock) w_.line("RT_SHARED(rt_u32, rt_last, 1);");
   }
 
@@ -113,7 +103,10 @@ class KernelEmitter {
     const bool has_x = row_ ? s_.rx > 1 : s_.px > 1, has_y = row_ ? s_.px > 1 : s_.rx > 1;
     if (has_x) w_.line("const rt_index tx = RT_TX;");
     if (has_y) w_.line("const rt_index ty = RT_TY;");
-    w_.line("const rt_acc_" + acc_ + " rt_id = RT_CONST(" + acc_ + ", " + hex(identity_bits(plan_.op, plan_.accumulator)) + ");");
+    if (o_.is_number()) {
+      w_.line("const rt_acc_" + acc_ + " rt_id = " +
+              constant_text(plan_.accumulator, identity_bits(plan_.op, plan_.accumulator)) + ";");
+    }
     const bool kept = t_.kept_blocks > 1, split = splits() > 1;
     if (split) w_.line("const rt_index br = RT_BLOCK" + (kept ? " % " + num(splits()) : std::string()) + ";");
     if (kept) w_.line("const rt_index bp = RT_BLOCK" + (split ? " / " + num(splits()) : std::string()) + ";");
@@ -149,9 +142,9 @@ class KernelEmitter {
   void tile_body() {
     for (std::int64_t q = 0; q < s_.rows; ++q) {
       for (std::int64_t a = 0; a < s_.acc; ++a) {
-        w_.line(vec_type(s_.vec) + " " + accumulator(q, a) + " = " + identity(s_.vec) + ";");
+        w_.line(o_.type(s_.vec) + " " + accumulator(q, a) + " = " + o_.identity(s_.vec) + ";");
       }
-      if (tail_scalars()) w_.line("rt_acc_" + acc_ + " t" + num(q) + " = rt_id;");
+      if (tail_scalars()) w_.line(scalar_type() + " t" + num(q) + " = " + o_.identity(1) + ";");
     }
     emit(plan_.accumulate);
     for (std::int64_t q = 0; q < s_.rows; ++q) join_accumulators(q);
@@ -165,20 +158,19 @@ class KernelEmitter {
     }
     const std::string total = accumulator(q, 0);
     if (!row_) {
-      w_.line(vec_type(s_.vec) + " " + result(q) + " = " + total + ";");
+      w_.line(o_.type(s_.vec) + " " + result(q) + " = " + total + ";");
       return;
     }
-    const std::string fold = s_.vec == 1 ? total : "RT_FOLD(" + op_ + ", " + acc_ + ", " + num(s_.vec) + ", " + total + ")";
-    w_.line("rt_acc_" + acc_ + " " + result(q) + " = " + fold + ";");
+    w_.line(scalar_type() + " " + result(q) + " = " + o_.fold(s_.vec, total) + ";");
     if (tail_scalars()) combine_into(1, result(q), "t" + num(q));
   }
 
   void combine_into(int n, const std::string& target, const std::string& value) {
-    w_.line(target + " = " + combine(n, target, value) + ";");
+    w_.line(target + " = " + o_.combine(n, target, value) + ";");
   }
   /// The same for a value that must be evaluated once.
   void combine_once(int n, const std::string& target, const std::string& value) {
-    w_.line("{ const " + vec_type(n) + " v = " + value + "; " + target + " = " + combine(n, target, "v") + "; }");
+    w_.line("{ const " + o_.type(n) + " v = " + value + "; " + target + " = " + o_.combine(n, target, "v") + "; }");
   }
 
   void emit(const PlanNode& node) {
@@ -218,21 +210,17 @@ class KernelEmitter {
     RT_CHECK(s.output.is_constant(), "output of a load is not unrolled: " + s.output.text());
     const std::int64_t q = s.output.constant();
     const std::string pointer = "x + (" + s.input_offset.text() + ")";
-    const std::string load = plan_.unaligned_loads ? "RT_LOAD_UNALIGNED(" : "RT_LOAD(";
-    const auto value = [&](int n) { return load + in_ + ", " + acc_ + ", " + num(n) + ", " + pointer + ")"; };
     switch (s.kind) {
       case PlanStatement::Kind::kLoad: {
         prefetch(s);
         const std::int64_t slot = s.item.is_constant() ? s.item.constant() % s_.acc : 0;
-        combine_once(s_.vec, accumulator(q, slot), value(s_.vec));
+        w_.line(o_.take(s_.vec, accumulator(q, slot), pointer, s.position));
         break;
       }
       case PlanStatement::Kind::kMaskedTail:
-        combine_once(s_.vec, accumulator(q, 0),
-                     "RT_KEEP_FROM(" + acc_ + ", " + num(s_.vec) + ", " + value(s_.vec) + ", " + s.first_lane.text() +
-                         ", rt_id)");
+        w_.line(o_.take_from(s_.vec, accumulator(q, 0), pointer, s.position, s.first_lane));
         break;
-      case PlanStatement::Kind::kScalarTail: combine_once(1, "t" + num(q), value(1)); break;
+      case PlanStatement::Kind::kScalarTail: w_.line(o_.take(1, "t" + num(q), pointer, s.position)); break;
       case PlanStatement::Kind::kStore: break;
     }
   }
@@ -279,7 +267,7 @@ class KernelEmitter {
     w_.line("RT_BARRIER();");
     for (int width = s_.rx / 2; width > 0; width /= 2) {
       w_.open("if (" + lane() + " < " + num(width) + ")");
-      w_.line("const " + vec_type(n) + " other = rt_sh[" + thread_index() + " + " + num(width * lane_stride()) + "];");
+      w_.line("const " + o_.type(n) + " other = rt_sh[" + thread_index() + " + " + num(width * lane_stride()) + "];");
       combine_into(n, r, "other");
       w_.line(mine + " = " + r + ";");
       w_.close();
@@ -289,8 +277,7 @@ class KernelEmitter {
 
   void combine_warp(const std::string& r, int width) {
     for (int delta = width / 2; delta > 0; delta /= 2) {
-      combine_once(1, r, "RT_SHFL_DOWN(" + acc_ + ", " + r + ", " + num(delta) + ", " + num(width) + ", " + num(threads()) +
-                             ", rt_shfl, " + thread_index() + ")");
+      combine_once(1, r, o_.shuffle_down(r, delta, width, threads(), "rt_shfl", thread_index()));
     }
   }
 
@@ -303,7 +290,7 @@ class KernelEmitter {
     w_.close();
     w_.line("RT_BARRIER();");
     if (warps <= plan_.warp) {
-      w_.line(r + " = tx < " + num(warps) + " ? rt_sh[" + base + "tx] : rt_id;");
+      w_.line(r + " = tx < " + num(warps) + " ? rt_sh[" + base + "tx] : " + o_.identity(1) + ";");
       combine_warp(r, warps);
     } else {
       w_.open("if (tx == 0)");
@@ -356,47 +343,55 @@ class KernelEmitter {
       const Condition mine = Condition::less_equal(s.first_lane, Expr(i));
       if (mine.is_false()) continue;
       if (!mine.is_true()) w_.open("if (" + mine.text() + ")");
-      store(s.output_offset + i * output_stride(), "RT_LANE(" + acc_ + ", " + num(s_.vec) + ", " + r + ", " + num(i) + ")");
+      store(s.output_offset + i * output_stride(), o_.lane(s_.vec, r, i));
       if (!mine.is_true()) w_.close();
     }
   }
 
   /// A whole vector where it is all ours and contiguous, lanes otherwise.
-  void store_vector(const PlanStatement& s, const std::string& type, const std::string& pointer) {
-    const auto lanes = [&] {
-      each_lane(s, [&](const Expr& offset, const std::string& value) {
-        w_.line("RT_STORE1(" + acc_ + ", " + type + ", " + pointer + " + (" + offset.text() + "), " + value + ");");
-      });
-    };
+  template <typename Whole, typename Lane>
+  void store_vector(const PlanStatement& s, Whole store_whole, Lane store_lane) {
     const bool vector = !row_ && s_.vec > 1 && output_stride() == 1;
-    if (!vector) return lanes();
+    if (!vector) return each_lane(s, store_lane);
     const Condition whole = Condition::equal(s.first_lane, 0);
-    const std::string store = "RT_STORE(" + acc_ + ", " + type + ", " + num(s_.vec) + ", " + pointer + " + (" +
-                              s.output_offset.text() + "), " + result(s.output.constant()) + ");";
-    if (whole.is_true()) return w_.line(store);
+    if (whole.is_true()) return store_whole(result(s.output.constant()));
     w_.open("if (" + whole.text() + ")");
-    w_.line(store);
+    store_whole(result(s.output.constant()));
     w_.reopen("else");
-    lanes();
+    each_lane(s, store_lane);
     w_.close();
   }
 
-  void store_output(const PlanStatement& s) { store_vector(s, out_, "y"); }
+  void store_output(const PlanStatement& s) {
+    const std::string words = "(" + o_.finished_word() + ", " + out_ + ", ";
+    const auto whole = [&](const std::string& value) {
+      w_.line("RT_STORE" + words + num(s_.vec) + ", y + (" + s.output_offset.text() + "), " + o_.finish(s_.vec, value) + ");");
+    };
+    store_vector(s, whole, [&](const Expr& offset, const std::string& value) {
+      w_.line("RT_STORE1" + words + "y + (" + offset.text() + "), " + o_.finish(1, value) + ");");
+    });
+  }
 
   void store_atomic(const PlanStatement& s) {
     each_lane(s, [&](const Expr& offset, const std::string& value) {
-      w_.line("RT_ATOMIC(" + op_ + ", " + acc_ + ", y + (" + offset.text() + "), " + value + ");");
+      w_.line(o_.atomic("y + (" + offset.text() + ")", o_.finish(1, value)));
     });
   }
 
   void store_partial(const PlanStatement& s) {
-    if (options_.partials == PartialLayout::kByBlock) {
-      store_vector(s, acc_, "part + br * " + num(options_.outputs));
-      return;
-    }
-    each_lane(s, [&](const Expr& offset, const std::string& value) {
-      w_.line("RT_STORE1(" + acc_ + ", " + acc_ + ", part + ((" + offset.text() + ") * " + num(splits()) + " + br), " + value + ");");
-    });
+    const bool by_block = options_.partials == PartialLayout::kByBlock;
+    const std::string block = "part + br * " + num(options_.outputs);
+    const auto lane = [&](const Expr& offset, const std::string& value) {
+      const std::string at = "(" + offset.text() + ")";
+      w_.line(o_.store_partial(by_block ? block + " + " + at : "part + (" + at + " * " + num(splits()) + " + br)", value));
+    };
+    // States of several members are no vectors in memory.
+    if (!by_block || !o_.is_number()) return each_lane(s, lane);
+    const auto whole = [&](const std::string& value) {
+      w_.line("RT_STORE(" + acc_ + ", " + acc_ + ", " + num(s_.vec) + ", " + block + " + (" + s.output_offset.text() + "), " +
+              value + ");");
+    };
+    store_vector(s, whole, lane);
   }
 
   // ---- last block done ----
@@ -414,7 +409,7 @@ class KernelEmitter {
     w_.line("RT_FENCE();");
     tile_loop([this] {
       for (std::int64_t q = 0; q < s_.rows; ++q) {
-        w_.line((row_ ? "rt_acc_" + acc_ : vec_type(s_.vec)) + " " + result(q) + " = " + identity(result_lanes()) + ";");
+        w_.line(result_type() + " " + result(q) + " = " + o_.identity(result_lanes()) + ";");
       }
       on_store_ = &KernelEmitter::gather_partials;
       emit(plan_.store);
@@ -438,12 +433,11 @@ class KernelEmitter {
     const std::string start = s_.rx > 1 ? lane() : "0";
     w_.open("for (rt_index i = " + start + "; i < " + num(splits()) + "; i += " + num(s_.rx) + ")");
     if (row_ || s_.vec == 1) {
-      combine_once(1, r, "RT_PEEK(" + acc_ + ", part + " + partial_index(s.output_offset) + ")");
+      combine_once(1, r, o_.peek("part + " + partial_index(s.output_offset)));
     } else {
-      w_.line(vec_type(s_.vec) + " v = " + identity(s_.vec) + ";");
+      w_.line(o_.type(s_.vec) + " v = " + o_.identity(s_.vec) + ";");
       for (int i = 0; i < s_.vec; ++i) {
-        w_.line("RT_SET_LANE(" + acc_ + ", " + num(s_.vec) + ", v, " + num(i) + ", RT_PEEK(" + acc_ + ", part + " +
-                partial_index(s.output_offset + i * output_stride()) + "));");
+        w_.line(o_.set_lane(s_.vec, "v", i, o_.peek("part + " + partial_index(s.output_offset + i * output_stride()))));
       }
       combine_into(s_.vec, r, "v");
     }
@@ -460,7 +454,8 @@ class KernelEmitter {
   const Schedule& s_;
   const Tiling& t_;
   const bool row_;
-  const std::string op_, acc_, in_, out_;
+  const OperatorText o_;
+  const std::string acc_, out_;
   void (KernelEmitter::*on_store_)(const PlanStatement&) = nullptr;
   Writer w_;
 };
@@ -471,16 +466,15 @@ std::string emit_kernel(const KernelPlan& plan, const EmitOptions& options) {
   return KernelEmitter(plan, options).run();
 }
 
-std::string emit_fill(ReduceOp op, DType accumulator, DType result, std::int64_t outputs, std::int64_t chunk,
-                      int threads) {
-  const std::string acc(name(accumulator)), out(name(result));
+std::string emit_fill(DType type, std::uint64_t bits, DType result, std::int64_t outputs, std::int64_t chunk, int threads) {
+  const std::string word(name(type)), out(name(result));
   Writer w;
   w.open("RT_KERNEL(rt_fill, " + num(threads) + ", 1)(RT_GLOBAL rt_" + out + "* y)");
-  w.line("const rt_acc_" + acc + " rt_id = RT_CONST(" + acc + ", " + hex(identity_bits(op, accumulator)) + ");");
+  w.line("const rt_acc_" + word + " rt_id = " + constant_text(type, bits) + ";");
   w.line("const rt_index first = (rt_index)RT_BLOCK * " + num(chunk) + ";");
   w.open("for (rt_index i = first + RT_TX; i < RT_MIN(first + " + num(chunk) + ", " + num(outputs) + "); i += " +
          num(threads) + ")");
-  w.line("RT_STORE1(" + acc + ", " + out + ", y + i, rt_id);");
+  w.line("RT_STORE1(" + word + ", " + out + ", y + i, rt_id);");
   w.close();
   w.close();
   return w.take();
@@ -488,7 +482,8 @@ std::string emit_fill(ReduceOp op, DType accumulator, DType result, std::int64_t
 
 std::int64_t shared_bytes(const KernelPlan& plan) {
   const Schedule& s = plan.schedule;
-  const std::int64_t element = bytes_of(plan.accumulator) < 4 ? 4 : bytes_of(plan.accumulator);
+  const std::int64_t number = bytes_of(plan.accumulator) < 4 ? 4 : bytes_of(plan.accumulator);
+  const std::int64_t element = number * state_members(plan.op);
   std::int64_t bytes = s.grid == GridCombine::kLastBlock ? 4 : 0;
   const std::int64_t lanes = plan.axes.row_type ? 1 : s.vec;
   if (s.block == BlockCombine::kLane || s.block == BlockCombine::kTree) bytes += element * lanes * s.threads();

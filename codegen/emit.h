@@ -21,8 +21,9 @@ struct EmitOptions {
 /// Text of one kernel, without the lines that whole texts share (index type).
 std::string emit_kernel(const KernelPlan& plan, const EmitOptions& options);
 
-/// Text of the kernel that fills the output with the identity; `chunk` elements per block of `threads`.
-std::string emit_fill(ReduceOp op, DType accumulator, DType result, std::int64_t outputs, std::int64_t chunk, int threads);
+/// Text of the kernel that fills the output with the number of type `type` that has these bits; `chunk` elements per
+/// block of `threads`.
+std::string emit_fill(DType type, std::uint64_t bits, DType result, std::int64_t outputs, std::int64_t chunk, int threads);
 
 /// Shared memory that the kernel declares, in bytes.
 std::int64_t shared_bytes(const KernelPlan& plan);

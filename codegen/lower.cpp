@@ -400,11 +400,13 @@ class PlanBuilder {
     const std::int64_t inner_stride = h_.axes.inner_groups.empty() ? 1 : h_.axes.inner_groups.back().stride;
     const Expr unit = at["k"] * h_.t.reduced_tile + at["a"] * h_.s.rx + index(h_.axes.row_type ? n_.tx : n_.ty);
     if (h_.axes.row_type) {
-      s.input_offset = base() + flat(row(at["q"]), h_.axes.kept_groups, false) +
-                       flat(at["ro"], h_.axes.outer_groups, false) + unit * h_.s.vec * inner_stride;
+      s.input_offset = base() + flat(row(at["q"]), h_.axes.kept_groups, &Group::stride) +
+                       flat(at["ro"], h_.axes.outer_groups, &Group::stride) + unit * h_.s.vec * inner_stride;
+      s.position = row_position(at["ro"], unit * h_.s.vec);
     } else {
-      s.input_offset = base() + flat(index(n_.po), h_.axes.outer_groups, false) +
-                       flat(unit, h_.axes.reduced_groups, false) + lane_start(column(at["q"])) * inner_stride;
+      s.input_offset = base() + flat(index(n_.po), h_.axes.outer_groups, &Group::stride) +
+                       flat(unit, h_.axes.reduced_groups, &Group::stride) + lane_start(column(at["q"])) * inner_stride;
+      s.position = flat(unit, h_.axes.reduced_groups, &Group::position_stride);
     }
     return s;
   }
@@ -412,14 +414,17 @@ class PlanBuilder {
   PlanStatement tail(std::map<std::string, Expr>& at) const {
     PlanStatement s;
     const std::int64_t stride = h_.axes.inner_groups.back().stride;
-    s.input_offset = base() + flat(row(at["q"]), h_.axes.kept_groups, false) + flat(at["ro"], h_.axes.outer_groups, false);
+    s.input_offset = base() + flat(row(at["q"]), h_.axes.kept_groups, &Group::stride) + flat(at["ro"], h_.axes.outer_groups, &Group::stride);
     if (h_.masked_tail) {
       s.kind = PlanStatement::Kind::kMaskedTail;
       s.input_offset = s.input_offset + Expr(h_.axes.inner - h_.s.vec) * stride;
+      s.position = row_position(at["ro"], h_.axes.inner - h_.s.vec);
       s.first_lane = Expr(h_.s.vec - h_.t.tail);
     } else {
       s.kind = PlanStatement::Kind::kScalarTail;
-      s.input_offset = s.input_offset + (at["e"] + h_.t.inner_units * h_.s.vec) * stride;
+      const Expr element = at["e"] + h_.t.inner_units * h_.s.vec;
+      s.input_offset = s.input_offset + element * stride;
+      s.position = row_position(at["ro"], element);
     }
     return s;
   }
@@ -429,11 +434,11 @@ class PlanBuilder {
     s.kind = PlanStatement::Kind::kStore;
     s.output = q;
     if (h_.axes.row_type) {
-      s.output_offset = flat(row(q), h_.axes.kept_groups, true);
+      s.output_offset = flat(row(q), h_.axes.kept_groups, &Group::output_stride);
     } else {
       const Expr j = column(q), first = lane_start(j);
       const std::int64_t stride = h_.axes.inner_groups.empty() ? 1 : h_.axes.inner_groups.back().output_stride;
-      s.output_offset = flat(index(n_.po), h_.axes.outer_groups, true) + first * stride;
+      s.output_offset = flat(index(n_.po), h_.axes.outer_groups, &Group::output_stride) + first * stride;
       s.first_lane = j * h_.s.vec - first;
     }
     return s;
@@ -445,15 +450,20 @@ class PlanBuilder {
     return h_.overlap == 0 ? start : min(start, Expr(h_.axes.inner - h_.s.vec));
   }
 
+  Expr row_position(const Expr& outer, const Expr& inner) const {
+    const std::int64_t step = h_.axes.inner_groups.empty() ? 0 : h_.axes.inner_groups.back().position_stride;
+    return flat(outer, h_.axes.outer_groups, &Group::position_stride) + inner * step;
+  }
+
   Expr base() const { return task_.op.input().offset; }
 
-  static Expr flat(const Expr& coordinate, const std::vector<Group>& groups, bool output) {
+  static Expr flat(const Expr& coordinate, const std::vector<Group>& groups, std::int64_t Group::* stride) {
     Expr offset;
     Expr rest = coordinate;
     for (std::size_t i = groups.size(); i-- > 0;) {
       const Group& g = groups[i];
       const Expr index = i == 0 ? rest : mod(rest, g.extent);
-      offset = offset + index * (output ? g.output_stride : g.stride);
+      offset = offset + index * (g.*stride);
       rest = floor_div(rest, g.extent);
     }
     return offset;
@@ -531,6 +541,8 @@ KernelPlan lower(const Task& task, const Schedule& schedule) {
   plan.accumulator = task.accumulator();
   plan.result = task.output_dtype();
   plan.axes = axes_of(task.canonical);
+  plan.count = plan.axes.reduced;
+  plan.ddof = task.op.reduction().ddof;
   plan.schedule = schedule;
   plan.index = task.needs_64bit_index() ? IndexWidth::k64 : IndexWidth::k32;
   plan.warp = task.target.warp;

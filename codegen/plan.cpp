@@ -10,6 +10,7 @@ PlanStatement substitute(const PlanStatement& s, const std::string& name, const 
   r.output = s.output.substitute(name, value);
   r.item = s.item.substitute(name, value);
   r.input_offset = s.input_offset.substitute(name, value);
+  r.position = s.position.substitute(name, value);
   r.output_offset = s.output_offset.substitute(name, value);
   r.first_lane = s.first_lane.substitute(name, value);
   return r;

@@ -28,6 +28,7 @@ struct PlanStatement {
   Expr item;          // which of the iteration's loads (kLoad): chooses the accumulator when it is constant
   Expr input_offset;  // elements from the start of the storage (load kinds)
   Expr output_offset; // elements from the start of the output (kStore; column type: of the vector's first lane)
+  Expr position;      // load kinds of argmax, argmin: of the first lane along the row-major reduced index
   Expr first_lane;    // kMaskedTail, kStore: lanes below belong to the neighbour vector
 };
 
@@ -50,6 +51,9 @@ struct KernelPlan {
   std::string entry;
   ReduceOp op = ReduceOp::kSum;
   DType input = DType::kF32, accumulator = DType::kF32, result = DType::kF32;
+  /// Elements of one output and what var and std divide by: what the last step needs.
+  std::int64_t count = 1, ddof = 0;
+  bool reads_states = false;  // the input holds partial results of another kernel, not elements
   Axes axes;
   Schedule schedule;
   Tiling tiling;

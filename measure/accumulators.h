@@ -143,4 +143,102 @@ struct IntegerExtreme {
   }
 };
 
+/// Whether any (or all) elements differ from zero; a NaN does.
+template <typename V, bool kAll>
+struct Truth {
+  using Value = V;
+  std::int64_t result = kAll ? 1 : 0;
+  void take(V x) { result = kAll ? result & (x != 0) : result | (x != 0); }
+  void merge(const Truth& other) { take(static_cast<V>(other.result)); }
+  void take_run(const V* x, std::int64_t n) {
+    for (std::int64_t i = 0; i < n; ++i) take(x[i]);
+  }
+};
+
+/// Position of the maximum (or minimum): the lowest of equal ones, that of the first NaN where there is one.
+template <typename V, bool kMaximum>
+struct ArgExtreme {
+  using Value = V;
+  V extreme = 0;
+  std::int64_t result = -1;  // nothing seen
+
+  static bool is_nan(V x) { return x != x; }
+  void take_at(V x, std::int64_t position) {
+    const bool better = is_nan(extreme) ? false : is_nan(x) || (kMaximum ? x > extreme : x < extreme);
+    const bool same = x == extreme || (is_nan(x) && is_nan(extreme));
+    if (result < 0 || better || (same && position < result)) extreme = x, result = position;
+  }
+  void merge(const ArgExtreme& other) {
+    if (other.result >= 0) take_at(other.extreme, other.result);
+  }
+};
+
+/// log(sum of exp): the maximum and the sum of exp(x - maximum).
+template <typename Real>
+struct LogSum {
+  using Value = double;
+  double maximum = -HUGE_VAL;
+  Real sum = 0;
+
+  void take(double x) { merge(LogSum{x, 1}); }
+  void take_run(const double* x, std::int64_t n) {
+    LogSum run;
+    for (std::int64_t i = 0; i < n; ++i) run.maximum = x[i] > run.maximum || x[i] != x[i] ? x[i] : run.maximum;
+    for (std::int64_t i = 0; i < n; ++i) run.sum += scale(x[i], run.maximum);
+    merge(run);
+  }
+  void merge(const LogSum& other) {
+    const double top = other.maximum > maximum || other.maximum != other.maximum ? other.maximum : maximum;
+    sum = sum * scale(maximum, top) + other.sum * scale(other.maximum, top);
+    maximum = top;
+  }
+  /// -inf of nothing, NaN and +inf when an element is.
+  Real result() const { return static_cast<Real>(maximum) + std::log(sum); }
+
+ private:
+  // Infinities of one sign differ by nothing.
+  static Real scale(double x, double top) { return x == top ? Real{1} : std::exp(static_cast<Real>(x) - top); }
+};
+
+/// Count, mean and sum of squared distances from it, pairwise over runs.
+template <typename Real>
+struct Moments {
+  using Value = double;
+  double count = 0;
+  Real mean = 0, squares = 0;
+
+  void take(double x) { merge(Moments{1, x, static_cast<Real>(x) - x}); }  // NaN when x is infinite
+  void take_run(const double* x, std::int64_t n) {
+    Moments run;
+    Real total = 0;
+    for (std::int64_t i = 0; i < n; ++i) total += x[i];
+    run.count = static_cast<double>(n);
+    run.mean = total / run.count;
+    for (std::int64_t i = 0; i < n; ++i) run.squares += (x[i] - run.mean) * (x[i] - run.mean);
+    merge(run);
+  }
+  void merge(const Moments& other) {
+    if (other.count == 0) return;
+    const double all = count + other.count;
+    const Real away = other.mean - mean;
+    mean += away * (other.count / all);
+    squares += other.squares + (count == 0 ? Real{0} : away * away * (count * (other.count / all)));
+    count = all;
+  }
+  /// Sum of the squares of the elements themselves.
+  Real raw_squares() const { return squares + mean * mean * count; }
+};
+
+/// Sum of squares in a type whose range holds the squares of every element.
+template <typename Real>
+struct SquareSum {
+  using Value = double;
+  Real sum = 0;
+  void take(double x) { sum += static_cast<Real>(x) * x; }
+  void merge(const SquareSum& other) { sum += other.sum; }
+  void take_run(const double* x, std::int64_t n) {
+    for (std::int64_t i = 0; i < n; ++i) take(x[i]);
+  }
+};
+
 }  // namespace redtune

@@ -57,10 +57,18 @@ void load_elements(DType dtype, const unsigned char* storage, std::int64_t first
       return load<float>(storage, first, stride, count, to);
     case DType::kF64:
       return load<double>(storage, first, stride, count, to);
-    default:
-      break;
+    case DType::kBool:
+      return load<Bool>(storage, first, stride, count, to);
+    case DType::kI8:
+      return load<std::int8_t>(storage, first, stride, count, to);
+    case DType::kU8:
+      return load<std::uint8_t>(storage, first, stride, count, to);
+    case DType::kI32:
+      return load<std::int32_t>(storage, first, stride, count, to);
+    case DType::kI64:
+      return load<std::int64_t>(storage, first, stride, count, to);
   }
-  RT_CHECK(false, "not a float type");
+  RT_CHECK(false, "dtype without a row");
 }
 
 void load_elements(DType dtype, const unsigned char* storage, std::int64_t first, std::int64_t stride,

@@ -64,29 +64,67 @@ void fill_eighths(T* to, std::uint64_t seed, std::int64_t begin, std::int64_t en
 std::uint16_t to_f16(double x) { return f16_from_f32(static_cast<float>(x)); }
 std::uint16_t to_bf16(double x) { return bf16_from_f32(static_cast<float>(x)); }
 
+enum class Kind : std::uint8_t { kEighths, kFactors, kUniform, kTruth };
+
+Kind kind_of(const Operator& op) {
+  switch (op.reduction().op) {
+    case ReduceOp::kProd:
+      return Kind::kFactors;
+    case ReduceOp::kMax:
+    case ReduceOp::kMin:
+    case ReduceOp::kArgMax:
+    case ReduceOp::kArgMin:
+      return Kind::kUniform;
+    case ReduceOp::kAny:
+    case ReduceOp::kAll:
+      return Kind::kTruth;
+    default:
+      return Kind::kEighths;
+  }
+}
+
 struct Fill {
   const Operator& op;
   std::uint64_t seed;
   std::int64_t begin, end;
 
+  std::int64_t length() const { return std::max<std::int64_t>(1, reduced_elements(op.input(), op.reduction().axes)); }
+
+  /// For any and all: a rare element decides, about 0.7 of them for each output. Other than zero it is a number that
+  /// becomes zero as an integer or in a byte cut off too early.
+  template <typename T, typename Convert>
+  void truths(T* to, const Convert& convert, double other_than_zero) const {
+    const double share = std::min(0.5, 0.7 / static_cast<double>(length()));
+    const bool rare_is_zero = op.reduction().op == ReduceOp::kAll;
+    for (std::int64_t i = begin; i < end; ++i) {
+      const bool rare = static_cast<double>(hash_of(seed, i) >> 11) * 0x1p-53 < share;
+      to[i] = convert(rare == rare_is_zero ? 0.0 : other_than_zero);
+    }
+  }
+
   template <typename T, typename Convert>
   void floats(T* to, const Convert& convert) const {
-    const ReduceOp what = op.reduction().op;
-    if (what == ReduceOp::kSum) return fill_eighths(to, seed, begin, end, convert);
-    if (what != ReduceOp::kProd) {
-      for (std::int64_t i = begin; i < end; ++i) to[i] = convert(unit_interval(hash_of(seed, i)));
-      return;
+    switch (kind_of(op)) {
+      case Kind::kEighths:
+        return fill_eighths(to, seed, begin, end, convert);
+      case Kind::kTruth:
+        return truths(to, convert, -0.25);
+      case Kind::kUniform:
+        for (std::int64_t i = begin; i < end; ++i) to[i] = convert(unit_interval(hash_of(seed, i)));
+        return;
+      case Kind::kFactors:
+        break;
     }
-    std::int64_t length = 1;
-    for (int axis : op.reduction().axes) {
-      length *= std::max<std::int64_t>(1, op.input().shape[static_cast<std::size_t>(axis)]);
-    }
-    const Factors factors(op.input().dtype, length);
+    const Factors factors(op.input().dtype, length());
     for (std::int64_t i = begin; i < end; ++i) to[i] = convert(factors(hash_of(seed, i)));
   }
 
   template <typename T>
   void integers(T* to) const {
+    if (kind_of(op) == Kind::kTruth) {
+      // Its lowest byte is zero where there are more.
+      return truths(to, [](double x) { return static_cast<T>(x); }, sizeof(T) == 1 ? 64 : 0x700);
+    }
     constexpr std::int64_t kLow = sizeof(T) == 1 ? -100 : -1'000'000;
     constexpr std::uint64_t kCount = sizeof(T) == 1 ? 200 : 2'000'001;
     const std::int64_t low_bit =
@@ -97,6 +135,7 @@ struct Fill {
   }
 
   void bools(unsigned char* to) const {
+    if (kind_of(op) == Kind::kTruth) return truths(to, [](double x) { return static_cast<unsigned char>(x); }, 1);
     const bool all = op.reduction().op == ReduceOp::kProd;
     for (std::int64_t i = begin; i < end; ++i) to[i] = all || hash_of(seed, i) >> 63 ? 1 : 0;
   }
@@ -127,12 +166,13 @@ struct Fill {
 };
 
 const char* distribution_of(const Operator& op) {
+  if (kind_of(op) == Kind::kTruth) return "a rare element decides";
   if (op.input().dtype == DType::kBool) return "uniform bool";
   if (!info(op.input().dtype).is_float) return "uniform integers";
-  switch (op.reduction().op) {
-    case ReduceOp::kSum:
+  switch (kind_of(op)) {
+    case Kind::kEighths:
       return "odd eighths in (-2, 2)";
-    case ReduceOp::kProd:
+    case Kind::kFactors:
       return "+-1 +- 1.5/sqrt(length)";
     default:
       return "uniform [-1, 1)";

@@ -78,8 +78,8 @@ void MeasuringSession::require_memory() const {
     throw UserError("task " + task_.op.title() + " needs a buffer of " + bytes_text(largest) + ", device '" +
                     device_.id + "' allows " + bytes_text(limits.buffer_bytes) + "; choose a smaller shape");
   }
-  // The input and its shared copy, the output twice, and values and tolerances of the reference.
-  constexpr std::int64_t kReferenceBytes = 4 * 8;
+  // The input and its shared copy, the output twice, and the reference: values, tolerances and what makes them.
+  constexpr std::int64_t kReferenceBytes = 5 * 8;
   const std::int64_t needed =
       2 * input + 2 * output_bytes(task_) + kReferenceBytes * task_.op.output().elements();
   const std::int64_t free = available_memory_bytes();
@@ -120,20 +120,13 @@ std::optional<Outcome> MeasuringSession::refuse(const Program& program) const {
   return std::nullopt;
 }
 
-// The tolerance is a line in the depth: two points of it, found once, serve every schedule.
+// Found once: only its tolerance differs from schedule to schedule.
 const Reference& MeasuringSession::reference(const Candidate& candidate) {
   if (!reference_) {
-    tolerance_of_storage_ = compute_reference(task_.op, input_, 0).tolerance;
     reference_ = compute_reference(task_.op, input_, 1);
-    tolerance_of_depth_ = reference_->tolerance;
-    for (std::size_t i = 0; i < tolerance_of_depth_.size(); ++i)
-      tolerance_of_depth_[i] -= tolerance_of_storage_[i];
     input_ = {};  // the shared copy is enough from here on
   }
-  const auto depth = static_cast<double>(combine_depth(task_, candidate.schedule));
-  for (std::size_t i = 0; i < tolerance_of_depth_.size(); ++i) {
-    reference_->tolerance[i] = tolerance_of_storage_[i] + depth * tolerance_of_depth_[i];
-  }
+  reference_->at_depth(combine_depth(task_, candidate.schedule));
   return *reference_;
 }
 

@@ -52,7 +52,6 @@ class MeasuringSession {
   WorkerSetup setup_;
   SharedMemory arena_, output_;
   std::optional<Reference> reference_;
-  std::vector<double> tolerance_of_depth_, tolerance_of_storage_;
   double best_seconds_ = 0;
   std::function<void()> idle_;
   std::optional<WorkerProcess> worker_;

@@ -33,11 +33,12 @@ std::vector<WalkLoop> tidy(std::vector<WalkLoop> loops) {
 WalkLoops walk_loops(const Operator& op) {
   const Tensor& input = op.input();
   const std::vector<int>& axes = op.reduction().axes;
+  const bool positions = info(op.reduction().op).state == State::kArg;
   WalkLoops loops;
   for (std::size_t i = input.shape.size(); i-- > 0;) {
     const std::int64_t extent = input.shape[i];
     if (std::binary_search(axes.begin(), axes.end(), static_cast<int>(i))) {
-      loops.reduced.insert(loops.reduced.begin(), {extent, input.strides[i], 0});
+      loops.reduced.insert(loops.reduced.begin(), {extent, input.strides[i], positions ? loops.length : 0});
       loops.length *= extent;
     } else {
       loops.kept.insert(loops.kept.begin(), {extent, input.strides[i], loops.outputs});

@@ -13,7 +13,8 @@
 
 namespace redtune {
 
-/// One loop: `extent` steps of `stride` storage elements, for a kept axis also of `result_stride` outputs.
+/// One loop: `extent` steps of `stride` storage elements; for a kept axis also of `result_stride` outputs, for a
+/// reduced one, where the answer is a position, of as many steps of the row-major reduced index.
 struct WalkLoop {
   std::int64_t extent, stride, result_stride;
 };
@@ -33,8 +34,8 @@ WalkLoops walk_loops(const Operator& op);
 /// Where step `flat` of the first `depth` loops lies.
 WalkPlace walk_place(const std::vector<WalkLoop>& loops, std::size_t depth, std::int64_t flat);
 
-/// Reduces with accumulators of type `A` (measure/accumulators.h) and calls finish(output, accumulator) once
-/// per output, from any thread. `storage` is where position 0 lies.
+/// Reduces with accumulators of type `A` (measure/accumulators.h; those with take_at are told the position of each
+/// element) and calls finish(output, accumulator) once per output, from any thread. `storage` is where position 0 lies.
 template <typename A>
 class ReductionWalk {
  public:
@@ -119,28 +120,41 @@ class ReductionWalk {
       const std::int64_t count = std::min(inner.extent - skipped, end - begin);
       const WalkPlace outer = walk_place(loops_.reduced, loops_.reduced.size() - 1, begin / inner.extent);
       const std::int64_t first = start + outer.storage + skipped * inner.stride;
+      const std::int64_t position = outer.result + skipped * inner.result_stride;
       if (loops_.columns)
-        take_columns(first, count, width, to.data(), scratch.data());
+        take_columns(first, position, count, width, to.data(), scratch.data());
       else
-        take_row(first, count, to.front(), scratch.data());
+        take_row(first, position, count, to.front(), scratch.data());
       begin += count;
     }
   }
 
-  void take_row(std::int64_t first, std::int64_t count, A& to, Value* scratch) const {
-    const std::int64_t stride = loops_.reduced.back().stride;
+  static constexpr bool kPositions = requires(A& a, Value x) { a.take_at(x, std::int64_t{}); };
+
+  void take_row(std::int64_t first, std::int64_t position, std::int64_t count, A& to, Value* scratch) const {
+    const std::int64_t stride = loops_.reduced.back().stride, step = loops_.reduced.back().result_stride;
     for (std::int64_t done = 0; done < count; done += kBlock) {
       const std::int64_t n = std::min(kBlock, count - done);
       load_elements(input_.dtype, storage_, first + done * stride, stride, n, scratch);
-      to.take_run(scratch, n);
+      if constexpr (kPositions) {
+        for (std::int64_t i = 0; i < n; ++i) to.take_at(scratch[i], position + (done + i) * step);
+      } else {
+        to.take_run(scratch, n);
+      }
     }
   }
 
-  void take_columns(std::int64_t first, std::int64_t count, std::int64_t width, A* to, Value* scratch) const {
-    for (std::int64_t r = 0; r < count; ++r) {
+  void take_columns(std::int64_t first, std::int64_t position, std::int64_t count, std::int64_t width, A* to,
+                    Value* scratch) const {
+    for (std::int64_t r = 0; r < count; ++r, position += loops_.reduced.back().result_stride) {
       load_elements(input_.dtype, storage_, first + r * loops_.reduced.back().stride,
                     loops_.kept.back().stride, width, scratch);
-      for (std::int64_t j = 0; j < width; ++j) to[j].take(scratch[j]);
+      for (std::int64_t j = 0; j < width; ++j) {
+        if constexpr (kPositions)
+          to[j].take_at(scratch[j], position);
+        else
+          to[j].take(scratch[j]);
+      }
     }
   }
 

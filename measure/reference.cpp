@@ -1,6 +1,7 @@
 #include "measure/reference.h"
 
 #include <cmath>
+#include <limits>
 
 #include "measure/accumulators.h"
 #include "measure/reduction_walk.h"
@@ -19,23 +20,27 @@ double storing_error(DType out, double value, double error_before) {
   return error;
 }
 
-// Whether sums of these elements round nowhere, in whatever order: all are multiples of 1/8, and partial sums
-// of signs as random as those of make_input stay below what the accumulator holds exactly (eight standard
-// deviations).
+// What partial sums stay below when signs are as random as those of make_input: eight standard deviations.
 template <typename Real>
-bool sums_exactly(const FloatSum<Real>& sum, double roundoff) {
-  return sum.fractions == 0 && std::abs(sum.sum) + 8 * std::sqrt(sum.squares) < Real{0.125} / roundoff;
+Real largest_partial(const FloatSum<Real>& sum) {
+  return std::abs(sum.sum) + 8 * std::sqrt(sum.squares);
 }
 
-// An element that passes through d additions, each off by a factor 1 + e with |e| <= u, comes out off by
-// about d * u: summed over the elements that is u * d * sum of |x|. Atomics may flush a subnormal sum to zero
-// at every step.
+// Whether sums of these elements round nowhere, in whatever order: all are multiples of 1/8, and partial sums stay
+// below what the accumulator holds exactly.
 template <typename Real>
-double sum_error(const FloatSum<Real>& sum, DType accumulator, std::int64_t depth) {
+bool sums_exactly(const FloatSum<Real>& sum, double roundoff) {
+  return sum.fractions == 0 && largest_partial(sum) < Real{0.125} / roundoff;
+}
+
+// Of each step. An element that passes through d additions, each off by a factor 1 + e with |e| <= u, comes out off
+// by about d * u: summed over the elements that is u * d * sum of |x|. Atomics may flush a subnormal sum to zero at
+// every step.
+template <typename Real>
+double sum_error(const FloatSum<Real>& sum, DType accumulator) {
   const double u = unit_roundoff(accumulator);
   if (sums_exactly(sum, u)) return 0;
-  const double error = u * static_cast<double>(sum.absolute) + smallest_normal(accumulator);
-  return std::isfinite(error) ? static_cast<double>(depth) * error : 0;
+  return u * static_cast<double>(sum.absolute) + smallest_normal(accumulator);
 }
 
 // n - 1 multiplications are done in whatever order, each off by at most u. Their errors are independent:
@@ -54,64 +59,96 @@ bool holds(DType out, DType in) {
 
 class ReferenceMaker {
  public:
-  ReferenceMaker(const Operator& op, const unsigned char* storage, std::int64_t depth)
+  ReferenceMaker(const Operator& op, const unsigned char* storage)
       : op_(op),
         storage_(storage),
-        depth_(depth),
         out_(op.output().dtype),
-        accumulator_(op.reduction().accumulator) {
+        accumulator_(op.reduction().accumulator),
+        u_(unit_roundoff(accumulator_)),
+        count_(static_cast<double>(reduced_elements(op.input(), op.reduction().axes))),
+        divisor_(count_ - op.reduction().ddof) {
     const auto outputs = static_cast<std::size_t>(op.output().elements());
     if (info(out_).is_float) {
       reference_.values.resize(outputs);
-      reference_.tolerance.resize(outputs);
+      reference_.fixed.resize(outputs);
+      reference_.per_step.resize(outputs);
+      if (info(op.reduction().op).state == State::kMoments) reference_.per_step_squared.resize(outputs);
     } else {
       reference_.integers.resize(outputs);
     }
   }
 
   Reference make() {
-    const bool is_float = info(op_.input().dtype).is_float;
+    const bool is_float = info(op_.input().dtype).is_float, wide = accumulator_ == DType::kF64;
     switch (op_.reduction().op) {
       case ReduceOp::kSum:
-        if (!is_float)
-          integers<IntegerSum>();
-        else if (accumulator_ == DType::kF64)
-          sums<long double>();
-        else
-          sums<double>();
-        break;
+        return !is_float ? integers<IntegerSum>() : wide ? sums<long double>() : sums<double>();
       case ReduceOp::kProd:
-        is_float ? products() : integers<IntegerProduct>();
-        break;
+        return is_float ? products() : integers<IntegerProduct>();
       case ReduceOp::kMax:
-        is_float ? extremes<true>() : integers<IntegerExtreme<true>>();
-        break;
+        return is_float ? extremes<true>() : integers<IntegerExtreme<true>>();
       case ReduceOp::kMin:
-        is_float ? extremes<false>() : integers<IntegerExtreme<false>>();
-        break;
+        return is_float ? extremes<false>() : integers<IntegerExtreme<false>>();
+      case ReduceOp::kAny:
+        return is_float ? integers<Truth<double, false>>() : integers<Truth<std::int64_t, false>>();
+      case ReduceOp::kAll:
+        return is_float ? integers<Truth<double, true>>() : integers<Truth<std::int64_t, true>>();
+      case ReduceOp::kMean:
+        return wide ? means<long double>() : means<double>();
+      case ReduceOp::kArgMax:
+        return is_float ? integers<ArgExtreme<double, true>>() : integers<ArgExtreme<std::int64_t, true>>();
+      case ReduceOp::kArgMin:
+        return is_float ? integers<ArgExtreme<double, false>>() : integers<ArgExtreme<std::int64_t, false>>();
+      case ReduceOp::kL2Norm:
+        return wide ? norms<long double>() : norms<double>();
+      case ReduceOp::kLogSumExp:
+        return wide ? log_sums<long double>() : log_sums<double>();
+      case ReduceOp::kVar:
+      case ReduceOp::kStd:
+        return wide ? variances<long double>() : variances<double>();
     }
-    return std::move(reference_);
+    RT_CHECK(false, "operator without a reference");
   }
 
  private:
-  void put(std::int64_t output, double value, double error) {
-    reference_.values[static_cast<std::size_t>(output)] = value;
-    reference_.tolerance[static_cast<std::size_t>(output)] = error;
+  // A bound that is not finite allows nothing: such a result must be met exactly.
+  static double finite(double error) { return std::isfinite(error) ? error : 0; }
+
+  void put(std::int64_t output, double value, double fixed, double per_step = 0) {
+    const auto at = static_cast<std::size_t>(output);
+    reference_.values[at] = value;
+    reference_.fixed[at] = finite(fixed);
+    reference_.per_step[at] = finite(per_step);
+  }
+
+  template <typename A, typename Finish>
+  Reference walk(const Finish& finish) {
+    ReductionWalk<A>(op_, storage_).run(finish);
+    return std::move(reference_);
   }
 
   template <typename Real>
-  void sums() {
-    ReductionWalk<FloatSum<Real>>(op_, storage_).run([&](std::int64_t output, const FloatSum<Real>& sum) {
+  Reference sums() {
+    return walk<FloatSum<Real>>([&](std::int64_t output, const FloatSum<Real>& sum) {
       const auto value = static_cast<double>(sum.sum);
-      // The size near which the result is stored must not depend on depth: the tolerance is a line in it.
-      const double error = sum_error(sum, accumulator_, depth_);
-      put(output, value, error + storing_error(out_, value, 0));
+      // The size near which the result is stored must not depend on depth.
+      put(output, value, storing_error(out_, value, 0), sum_error(sum, accumulator_));
     });
   }
 
-  void products() {
+  template <typename Real>
+  Reference means() {
+    return walk<FloatSum<Real>>([&](std::int64_t output, const FloatSum<Real>& sum) {
+      const auto value = static_cast<double>(sum.sum / count_);
+      double error = sum_error(sum, accumulator_);
+      if (error == 0) error = u_ * static_cast<double>(largest_partial(sum));
+      put(output, value, storing_error(out_, value, 0) + 2 * u_ * std::abs(value), error / count_);
+    });
+  }
+
+  Reference products() {
     const std::int64_t length = walk_loops(op_).length;
-    ReductionWalk<FloatProduct>(op_, storage_).run([&](std::int64_t output, const FloatProduct& product) {
+    return walk<FloatProduct>([&](std::int64_t output, const FloatProduct& product) {
       const auto value = static_cast<double>(product.product);
       const double error = product_error(value, accumulator_, length);
       put(output, value, error + storing_error(out_, value, error));
@@ -119,19 +156,58 @@ class ReferenceMaker {
   }
 
   template <bool kMaximum>
-  void extremes() {
+  Reference extremes() {
     const bool exact = holds(out_, op_.input().dtype);
-    ReductionWalk<FloatExtreme<kMaximum>>(op_, storage_)
-        .run([&](std::int64_t output, const FloatExtreme<kMaximum>& extreme) {
-          const double value = extreme.result();
-          put(output, value, exact ? 0 : storing_error(out_, value, 0));
-        });
+    return walk<FloatExtreme<kMaximum>>([&](std::int64_t output, const FloatExtreme<kMaximum>& extreme) {
+      const double value = extreme.result();
+      put(output, value, exact ? 0 : storing_error(out_, value, 0));
+    });
+  }
+
+  template <typename Real>
+  Reference norms() {
+    return walk<SquareSum<Real>>([&](std::int64_t output, const SquareSum<Real>& squares) {
+      const auto value = static_cast<double>(std::sqrt(squares.sum));
+      put(output, value, storing_error(out_, value, 0) + 4 * u_ * value, u_ * value);
+    });
+  }
+
+  template <typename Real>
+  Reference log_sums() {
+    return walk<LogSum<Real>>([&](std::int64_t output, const LogSum<Real>& log_sum) {
+      const auto value = static_cast<double>(log_sum.result());
+      const double scaled = std::abs(std::log(static_cast<double>(log_sum.sum)));
+      const double factor = 8 + std::log(std::max(1.0, count_)) + 2 * std::abs(log_sum.maximum) + 2 * scaled;
+      put(output, value, finite(storing_error(out_, value, 0)) + u_ * factor, 8 * u_);
+    });
+  }
+
+  template <typename Real>
+  Reference variances() {
+    const bool root = op_.reduction().op == ReduceOp::kStd;
+    return walk<Moments<Real>>([&](std::int64_t output, const Moments<Real>& moments) {
+      if (!(divisor_ > 0)) return put(output, std::numeric_limits<double>::quiet_NaN(), 0);
+      const auto distances = static_cast<double>(moments.squares), squares = static_cast<double>(moments.raw_squares());
+      double value = distances / divisor_, fixed = 4 * u_ * value;
+      double step = 4 * u_ * std::sqrt(squares) * std::sqrt(distances) / divisor_, square = 4 * u_ * u_ * squares / divisor_;
+      if (root) {
+        value = std::sqrt(value);
+        if (value > 0) {
+          fixed = fixed / value + u_ * value, step /= value, square /= value;
+        } else {
+          step = std::sqrt(square), square = 0;
+        }
+      }
+      put(output, value, storing_error(out_, value, 0) + fixed, step);
+      reference_.per_step_squared[static_cast<std::size_t>(output)] = finite(square);
+    });
   }
 
   template <typename A>
-  void integers() {
-    ReductionWalk<A>(op_, storage_).run([&](std::int64_t output, const A& total) {
-      const std::int64_t value = wrap_integer(accumulator_, static_cast<std::int64_t>(total.result));
+  Reference integers() {
+    const DType wrapped = finished_type(op_.reduction().op, accumulator_);
+    return walk<A>([&](std::int64_t output, const A& total) {
+      const std::int64_t value = wrap_integer(wrapped, static_cast<std::int64_t>(total.result));
       if (!info(out_).is_float) {
         reference_.integers[static_cast<std::size_t>(output)] = wrap_integer(out_, value);
         return;
@@ -144,18 +220,29 @@ class ReferenceMaker {
 
   const Operator& op_;
   const unsigned char* storage_;
-  std::int64_t depth_;
   DType out_, accumulator_;
+  double u_, count_, divisor_;
   Reference reference_;
 };
 
 }  // namespace
 
+void Reference::at_depth(std::int64_t depth) {
+  const auto steps = static_cast<double>(depth);
+  tolerance.resize(fixed.size());
+  for (std::size_t i = 0; i < fixed.size(); ++i) {
+    const double squared = per_step_squared.empty() ? 0 : per_step_squared[i];
+    tolerance[i] = fixed[i] + steps * (per_step[i] + steps * squared);
+  }
+}
+
 Reference compute_reference(const Operator& op, const std::vector<unsigned char>& input, std::int64_t depth) {
   const Tensor& in = op.input();
   RT_CHECK(static_cast<std::int64_t>(input.size()) == in.storage_elements() * bytes_of(in.dtype),
            "input has " + std::to_string(input.size()) + " bytes");
-  return ReferenceMaker(op, input.data(), depth).make();
+  Reference reference = ReferenceMaker(op, input.data()).make();
+  reference.at_depth(depth);
+  return reference;
 }
 
 }  // namespace redtune

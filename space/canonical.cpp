@@ -20,12 +20,14 @@ std::vector<Group> axis_groups(const Operator& op) {
   const Tensor& input = op.input();
   const std::vector<int>& axes = op.reduction().axes;
   std::vector<Group> groups;
-  std::int64_t output_stride = 1;
+  const bool positions = info(op.reduction().op).state == State::kArg;
+  std::int64_t output_stride = 1, position_stride = 1;
   for (std::size_t i = input.shape.size(); i-- > 0;) {
     const std::int64_t extent = input.shape[i];
     if (extent == 1) continue;
     if (std::binary_search(axes.begin(), axes.end(), static_cast<int>(i))) {
-      groups.push_back({Role::kReduced, extent, input.strides[i], 0});
+      groups.push_back({Role::kReduced, extent, input.strides[i], 0, positions ? position_stride : 0});
+      position_stride *= std::max<std::int64_t>(1, extent);
     } else {
       groups.push_back({Role::kParallel, extent, input.strides[i], output_stride});
       output_stride *= std::max<std::int64_t>(1, extent);
@@ -55,8 +57,9 @@ Canonical coalesce(const Operator& op) {
     if (!canonical.groups.empty()) {
       Group& outer = canonical.groups.back();
       if (outer.role == inner.role && nests(outer.stride, inner, inner.stride) &&
-          nests(outer.output_stride, inner, inner.output_stride)) {
-        outer = {inner.role, outer.extent * inner.extent, inner.stride, inner.output_stride};
+          nests(outer.output_stride, inner, inner.output_stride) &&
+          nests(outer.position_stride, inner, inner.position_stride)) {
+        outer = {inner.role, outer.extent * inner.extent, inner.stride, inner.output_stride, inner.position_stride};
         continue;
       }
     }

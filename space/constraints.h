@@ -29,7 +29,7 @@ struct SpaceFacts {
   int warp_log = 0;
   int units_log = 0;        // ceil
   int waves_log = 0;        // blocks per unit that a split may reach
-  int accumulator_log = 0;  // bytes
+  int accumulator_log = 0;  // ceil: bytes of a partial result
 };
 SpaceFacts facts_of(const Task& task);
 

@@ -78,6 +78,13 @@ std::optional<Rejection> reject_shuffles(const Task& task, B block) {
 
 std::optional<Rejection> reject_atomics(const Task& task) {
   const DType out = task.output_dtype(), acc = task.accumulator();
+  const ReduceOp op = task.reduce_op();
+  if (info(op).atomic == AtomicForm::kNone) {
+    return Rejection{"atomic_state",
+                     fmt::format("a partial result of {} is {} numbers that change together, an atomic changes one; "
+                                 "second_kernel and last_block combine such parts",
+                                 name(op), state_members(op))};
+  }
   const int bytes = bytes_of(out);
   if (out != acc) {
     const bool half = out == DType::kF16 || out == DType::kBF16;

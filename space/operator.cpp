@@ -18,6 +18,20 @@ std::string joined(const std::vector<T>& values) {
 
 }  // namespace
 
+std::int64_t reduced_elements(const Tensor& input, const std::vector<int>& axes) {
+  std::int64_t count = 1;
+  for (int axis : axes) count *= input.shape[static_cast<std::size_t>(axis)];
+  return count;
+}
+
+DType default_accumulator(const ReduceStatement& statement, const Tensor& input) {
+  const DType narrow = accumulator_of(statement.op, input.dtype);
+  // Positions have the width of the values beside them: where 32 bits cannot count the elements, both are wide.
+  const bool positions = info(statement.op).state == State::kArg;
+  if (!positions || reduced_elements(input, statement.axes) <= std::numeric_limits<std::int32_t>::max()) return narrow;
+  return info(narrow).is_float ? DType::kF64 : DType::kI64;
+}
+
 std::string_view name(Determinism d) { return d == Determinism::kRunToRun ? "run_to_run" : "not_guaranteed"; }
 
 Determinism parse_determinism(std::string_view word) {
@@ -71,9 +85,10 @@ std::string Operator::key() const {
   text += ";axes=" + (statement.axes.empty() ? "none" : joined(statement.axes));
   if (!in.is_row_major()) text += ";strides=" + joined(in.strides);
   if (in.offset != 0) text += ";offset=" + std::to_string(in.offset);
-  if (statement.accumulator != accumulator_of(statement.op, in.dtype)) {
+  if (statement.accumulator != default_accumulator(statement, in)) {
     text += ";accumulator=" + std::string(redtune::name(statement.accumulator));
   }
+  if (statement.ddof != 0) text += ";ddof=" + std::to_string(statement.ddof);
   if (determinism != Determinism::kNotGuaranteed)
     text += ";determinism=" + std::string(redtune::name(determinism));
   return text + ")->" + std::string(redtune::name(output().dtype));

@@ -47,8 +47,16 @@ struct ReduceStatement {
   std::string input, output;
   std::vector<int> axes;
   DType accumulator = DType::kF32;
+  int ddof = 0;  // var and std divide by count - ddof; NaN where that is not positive
   friend bool operator==(const ReduceStatement&, const ReduceStatement&) = default;
 };
+
+/// Elements of the input that make one output.
+std::int64_t reduced_elements(const Tensor& input, const std::vector<int>& axes);
+
+/// The accumulator when the operator does not say: accumulator_of, except that positions of more than 2^31 - 1
+/// elements take the 64-bit types. Of `statement` op and axes count.
+DType default_accumulator(const ReduceStatement& statement, const Tensor& input);
 
 /// Flat storage values given in the operator file for a small case; integers exact to 64 bits.
 struct InlineData {
@@ -80,11 +88,12 @@ struct Operator {
 };
 
 /// Reads the short form. Checks: known fields (nearest suggested), axes in range and unique after normalising
-/// negatives (the message names axis and rank), sizes >= 0, empty reduced axis of max/min (names the axis; an
+/// negatives (the message names axis and rank), sizes >= 0, empty reduced axis of max, min, argmax, argmin (names the axis; an
 /// output without elements needs no answer and is fine), element counts, reachable offsets and bytes that fit
 /// 63 bits, length of "data" (with strides or an offset it may be longer than what they reach). `axes`
-/// missing: all; []: none; a scalar also takes [0] and [-1]. `out` and `accumulator` stay in the kind of the
-/// input, except that integer results may be stored as floats. Throws UserError naming `origin` and field.
+/// missing: all; []: none; a scalar also takes [0] and [-1]. `out` and `accumulator` stay in the kind of what
+/// the operator yields and computes in, except that integer sums, products, maxima and minima may be stored as
+/// floats. `ddof` belongs to var and std. Throws UserError naming `origin` and field.
 Operator parse_operator(const Json& json, const std::string& origin);
 Operator read_operator_file(const std::string& path);
 
@@ -92,6 +101,7 @@ Operator read_operator_file(const std::string& path);
 /// empty `axes` text means all axes, "none" means no axis.
 struct ShortForm {
   std::string op = "sum", shape, axes, dtype = "f32", out, strides;
+  std::optional<std::int64_t> ddof;
   bool keepdims = false;
 };
 Operator operator_from_short_form(const ShortForm& form);

@@ -119,40 +119,68 @@ Tensor make_output(const JsonObject& object, const Tensor& input, const std::vec
 
 // Results and accumulators stay within the kind of the operator's arithmetic: an integer result of a float
 // sum would need a rounding rule that nobody asked for.
-DType read_result(JsonObject& object, ReduceOp op, DType in) {
-  const DType fallback = default_result(op, in);
+DType read_result(JsonObject& object, const ReduceStatement& statement, const Tensor& input) {
+  const DType fallback = default_result(statement.op, input.dtype);
   if (!object.has("out")) return fallback;
   const DType out = parse_word(object, "out", parse_dtype);
+  const std::string what = std::string(name(statement.op)) + " of " + std::string(name(input.dtype));
+  const std::string given = ", is " + std::string(name(out));
   const bool to_float = info(out).is_float;
-  if (info(in).is_float && !to_float) {
-    object.fail("out",
-                "must be a float type for " + std::string(name(in)) + " input, is " + std::string(name(out)));
+  switch (info(statement.op).result) {
+    case ResultType::kTruth:
+      if (to_float) object.fail("out", "must be bool or an integer type for " + what + given);
+      return out;
+    case ResultType::kPosition: {
+      constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+      if (out != DType::kI32 && out != DType::kI64) object.fail("out", "must be i32 or i64 for " + what + given);
+      if (out == DType::kI32 && reduced_elements(input, statement.axes) > kMost) {
+        object.fail("out", "must be i64: i32 cannot number the " +
+                               std::to_string(reduced_elements(input, statement.axes)) + " reduced elements");
+      }
+      return out;
+    }
+    default:
+      break;
   }
-  if (out == DType::kBool && fallback != DType::kBool) {
-    object.fail("out", "cannot be bool for " + std::string(name(op)) + " of " + std::string(name(in)));
-  }
+  if (info(fallback).is_float && !to_float) object.fail("out", "must be a float type for " + what + given);
+  if (out == DType::kBool && fallback != DType::kBool) object.fail("out", "cannot be bool for " + what);
   return out;
 }
 
-DType read_accumulator(JsonObject& object, ReduceOp op, DType in) {
-  const DType fallback = accumulator_of(op, in);
+DType read_accumulator(JsonObject& object, const ReduceStatement& statement, const Tensor& input) {
+  const DType fallback = default_accumulator(statement, input);
   if (!object.has("accumulator")) return fallback;
   const DType wanted = parse_word(object, "accumulator", parse_dtype);
   if (wanted == fallback) return wanted;
-  const bool is_float = info(in).is_float;
+  const bool is_float = info(fallback).is_float;
   const bool allowed = is_float ? wanted == DType::kF32 || wanted == DType::kF64
                                 : wanted == DType::kI32 || wanted == DType::kI64;
-  if (!allowed || bytes_of(wanted) < bytes_of(in)) {
-    object.fail("accumulator", "must be " + std::string(is_float ? "f32 or f64" : "i32 or i64") +
-                                   " and at least as wide as " + std::string(name(in)) + ", is " +
-                                   std::string(name(wanted)));
+  // What holds every element. Positions are as wide as the values, and the truth has one type.
+  const DType least = info(input.dtype).is_float == is_float && info(statement.op).state != State::kArg ? input.dtype : fallback;
+  const bool one_type = info(statement.op).arithmetic == Arithmetic::kTruth;
+  if (one_type || !allowed || bytes_of(wanted) < bytes_of(least)) {
+    object.fail("accumulator", one_type ? "must be " + std::string(name(fallback)) + ", is " + std::string(name(wanted))
+                                        : "must be " + std::string(is_float ? "f32 or f64" : "i32 or i64") +
+                                              " and at least as wide as " + std::string(name(least)) + ", is " +
+                                              std::string(name(wanted)));
   }
   return wanted;
 }
 
+int read_ddof(JsonObject& object, ReduceOp op) {
+  if (!object.has("ddof")) return 0;
+  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+  const std::int64_t ddof = object.get_int("ddof", 0);
+  if (!info(op).has_ddof) object.fail("ddof", "belongs to var and std, op is " + std::string(name(op)));
+  if (ddof < 0 || ddof > kMost) {
+    object.fail("ddof", "must be 0 to " + std::to_string(kMost) + ", is " + std::to_string(ddof));
+  }
+  return static_cast<int>(ddof);
+}
+
 void check_empty(const JsonObject& object, ReduceOp op, const Tensor& input, const Tensor& output,
                  const std::vector<int>& axes) {
-  if (!info(op).empty_is_error || output.elements() == 0) return;
+  if (info(op).nothing != OfNothing::kError || output.elements() == 0) return;
   for (int axis : axes) {
     if (input.shape[static_cast<std::size_t>(axis)] != 0) continue;
     object.fail("shape", "has no elements along axis " + std::to_string(axis) + ", and " +
@@ -221,10 +249,11 @@ Operator parse_operator(const Json& json, const std::string& origin) {
   statement.op = parse_word(object, "op", parse_reduce_op);
   const Tensor input = read_input(object);
   statement.axes = read_axes(object, static_cast<std::int64_t>(input.shape.size()));
-  statement.accumulator = read_accumulator(object, statement.op, input.dtype);
+  statement.accumulator = read_accumulator(object, statement, input);
+  statement.ddof = read_ddof(object, statement.op);
   op.keepdims = object.get_bool("keepdims", false);
   if (object.has("determinism")) op.determinism = parse_word(object, "determinism", parse_determinism);
-  const DType result = read_result(object, statement.op, input.dtype);
+  const DType result = read_result(object, statement, input);
   const Tensor output = make_output(object, input, statement.axes, op.keepdims, result);
   check_empty(object, statement.op, input, output, statement.axes);
   if (object.has("data")) op.data = read_data(object, input, object.has("strides") || object.has("offset"));
@@ -250,7 +279,8 @@ Json to_json(const Operator& op) {
   json["dtype"] = name(in.dtype);
   json["out"] = name(op.output().dtype);
   const DType accumulator = statement.accumulator;
-  if (accumulator != accumulator_of(statement.op, in.dtype)) json["accumulator"] = name(accumulator);
+  if (accumulator != default_accumulator(statement, in)) json["accumulator"] = name(accumulator);
+  if (statement.ddof != 0) json["ddof"] = statement.ddof;
   if (in.strides != row_major_strides(in.shape)) json["strides"] = in.strides;
   if (in.offset != 0) json["offset"] = in.offset;
   if (op.keepdims) json["keepdims"] = true;

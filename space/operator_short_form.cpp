@@ -49,6 +49,7 @@ Operator operator_from_short_form(const ShortForm& form) {
   json["dtype"] = form.dtype;
   if (!form.out.empty()) json["out"] = form.out;
   if (!form.strides.empty()) json["strides"] = integers_of(form.strides, "--strides");
+  if (form.ddof) json["ddof"] = *form.ddof;
   if (form.keepdims) json["keepdims"] = true;
   return parse_operator(json, "command line");
 }

@@ -1,5 +1,6 @@
-// Reduction operators: one table, one row each. How an operator combines is known here and in the combine
-// routine of codegen/device; nothing else asks for an operator by name.
+// Reduction operators: one table, one row each. What an operator is made of - what it accumulates in, what its state
+// holds, how parts combine, what comes of nothing - is known here and in the combine routines of codegen/device;
+// nothing else asks for an operator by name.
 #pragma once
 
 #include <array>
@@ -10,23 +11,87 @@
 
 namespace redtune {
 
-enum class ReduceOp : std::uint8_t { kSum, kProd, kMax, kMin };
+enum class ReduceOp : std::uint8_t {
+  kSum, kProd, kMax, kMin, kAny, kAll, kMean, kArgMax, kArgMin, kL2Norm, kLogSumExp, kVar, kStd
+};
+
+/// The type that an operator computes in, by the type of its elements.
+enum class Arithmetic : std::uint8_t {
+  kWide,     // floats: f32, f64 for f64; integers: i64
+  kElement,  // the element's own; 16-bit floats: f32
+  kTruth,    // i32: 0 or 1 for zero or not
+  kOrder,    // what compares like the element: f32, f64, i32, i64
+  kReal,     // floats as kWide; integers: f64, as in NumPy
+};
+
+/// What a partial result holds. All members have the width of the accumulator.
+enum class State : std::uint8_t {
+  kValue,    // one number
+  kArg,      // a: extreme value, b: its position, an integer; the lower position wins a tie, a NaN wins over numbers
+  kScaled,   // sums of squares of small (a), ordinary (b) and large (c) elements, those of a and c scaled (Blue 1978)
+  kLogSum,   // a: maximum, b: sum of exp(x - a)
+  kMoments,  // a: count, b: mean, c: sum of squared distances from it (Welford; Chan, Golub, LeVeque)
+};
+
+/// Type of the result when the operator does not say.
+enum class ResultType : std::uint8_t {
+  kWideInteger,  // integers: i64; floats: the element's
+  kElement,
+  kTruth,     // bool
+  kPosition,  // i64
+  kReal,      // integers: f64; floats: the element's
+};
+
+/// What comes of a reduced axis without elements.
+enum class OfNothing : std::uint8_t { kIdentity, kNotANumber, kMinusInfinity, kError };
+
+/// How results of blocks or threads can be added to the output itself.
+enum class AtomicForm : std::uint8_t {
+  kState,     // the state is one number: by the combine step itself
+  kFinished,  // the last step is linear, so finished parts may be added: no launch behind the atomics
+  kNone,      // the state is more than what one atomic instruction can change
+};
 
 struct ReduceOpInfo {
   ReduceOp id;
   std::string_view name;
-  bool widens;  // accumulates in info(dtype).accumulator; otherwise in the element type (16-bit floats: f32)
-  bool exact;   // integer or order-free: every mapping gives the same bits, so atomics are run_to_run too
-  bool empty_is_error;  // an empty reduced axis has no answer
+  std::string_view combine;  // of the combine routine in codegen/device
+  Arithmetic arithmetic;
+  State state;
+  ResultType result;
+  bool finishes;     // a last step makes the result of the state
+  bool exact;        // free of order: every mapping gives the same bits, so atomics are run_to_run too
+  bool has_ddof;     // divides by count - ddof
+  OfNothing nothing;
+  AtomicForm atomic;
 };
 
 /// Rows in enum order.
-inline constexpr std::array<ReduceOpInfo, 4> kReduceOps{{
-    {ReduceOp::kSum, "sum", true, false, false},
-    {ReduceOp::kProd, "prod", true, false, false},
-    {ReduceOp::kMax, "max", false, true, true},
-    {ReduceOp::kMin, "min", false, true, true},
-}};
+inline constexpr std::array<ReduceOpInfo, 13> kReduceOps = [] {
+  using A = Arithmetic;
+  using S = State;
+  using R = ResultType;
+  using N = OfNothing;
+  using F = AtomicForm;
+  return std::array<ReduceOpInfo, 13>{{
+      // clang-format off
+      // id                   name         combine      arithmetic   state        result           fin    exact  ddof   of nothing         atomic
+      {ReduceOp::kSum,       "sum",       "sum",       A::kWide,    S::kValue,   R::kWideInteger, false, false, false, N::kIdentity,      F::kState},
+      {ReduceOp::kProd,      "prod",      "prod",      A::kWide,    S::kValue,   R::kWideInteger, false, false, false, N::kIdentity,      F::kState},
+      {ReduceOp::kMax,       "max",       "max",       A::kElement, S::kValue,   R::kElement,     false, true,  false, N::kError,         F::kState},
+      {ReduceOp::kMin,       "min",       "min",       A::kElement, S::kValue,   R::kElement,     false, true,  false, N::kError,         F::kState},
+      {ReduceOp::kAny,       "any",       "any",       A::kTruth,   S::kValue,   R::kTruth,       false, true,  false, N::kIdentity,      F::kState},
+      {ReduceOp::kAll,       "all",       "all",       A::kTruth,   S::kValue,   R::kTruth,       false, true,  false, N::kIdentity,      F::kState},
+      {ReduceOp::kMean,      "mean",      "sum",       A::kReal,    S::kValue,   R::kReal,        true,  false, false, N::kNotANumber,    F::kFinished},
+      {ReduceOp::kArgMax,    "argmax",    "argmax",    A::kOrder,   S::kArg,     R::kPosition,    true,  true,  false, N::kError,         F::kNone},
+      {ReduceOp::kArgMin,    "argmin",    "argmin",    A::kOrder,   S::kArg,     R::kPosition,    true,  true,  false, N::kError,         F::kNone},
+      {ReduceOp::kL2Norm,    "l2norm",    "l2norm",    A::kReal,    S::kScaled,  R::kReal,        true,  false, false, N::kIdentity,      F::kNone},
+      {ReduceOp::kLogSumExp, "logsumexp", "logsumexp", A::kReal,    S::kLogSum,  R::kReal,        true,  false, false, N::kMinusInfinity, F::kNone},
+      {ReduceOp::kVar,       "var",       "var",       A::kReal,    S::kMoments, R::kReal,        true,  false, true,  N::kNotANumber,    F::kNone},
+      {ReduceOp::kStd,       "std",       "std",       A::kReal,    S::kMoments, R::kReal,        true,  false, true,  N::kNotANumber,    F::kNone},
+      // clang-format on
+  }};
+}();
 
 constexpr const ReduceOpInfo& info(ReduceOp op) { return kReduceOps[static_cast<std::size_t>(op)]; }
 constexpr std::string_view name(ReduceOp op) { return info(op).name; }
@@ -34,15 +99,27 @@ constexpr std::string_view name(ReduceOp op) { return info(op).name; }
 /// Throws UserError with the nearest known name.
 ReduceOp parse_reduce_op(std::string_view word);
 
-/// The type in which `op` over `in` accumulates: sum/prod widen (f16 -> f32, i32 -> i64), max/min keep the
-/// element type except that 16-bit floats are compared as f32.
+/// The type in which `op` over `in` accumulates (Arithmetic).
 DType accumulator_of(ReduceOp op, DType in);
 
-/// The result type when the operator does not say: integers of sum/prod give i64, everything else gives `in`.
+/// The result type when the operator does not say (ResultType).
 DType default_result(ReduceOp op, DType in);
 
+/// The type of what the last step yields, before it is stored: the position of kArg, else the accumulator.
+DType finished_type(ReduceOp op, DType acc);
+
+/// Members of a state, and the bytes of one in type `acc`.
+int state_members(ReduceOp op);
+int state_bytes(ReduceOp op, DType acc);
+
 /// The bit pattern of the identity in type `acc` (0, 1, -inf / +inf, smallest / largest integer),
-/// zero-extended.
+/// zero-extended. Of a state of several members: 0, which is not used.
 std::uint64_t identity_bits(ReduceOp op, DType acc);
+
+/// The result of no elements in type finished_type(op, acc), zero-extended. Not for OfNothing::kError.
+std::uint64_t nothing_bits(ReduceOp op, DType acc);
+
+/// `value` as bits of the float or integer type `t`, zero-extended; integers wrap.
+std::uint64_t number_bits(DType t, double value);
 
 }  // namespace redtune

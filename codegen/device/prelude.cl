@@ -12,9 +12,11 @@
 #pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable
 #endif
 
-// An implementation may spell built-ins as macros; these two words are names of operators here.
+// An implementation may spell built-ins as macros; these words are names of operators here.
 #undef max
 #undef min
+#undef any
+#undef all
 
 typedef char rt_i8;
 typedef uchar rt_u8;
@@ -203,7 +205,20 @@ typedef double rt_acc_f64;
 // NaN stays: a NaN on the left is taken, one on the right fails the comparison.
 #define RT_OP_max(acc, n, a, b) (((a) >= (b) || (a) != (a)) ? (a) : (b))
 #define RT_OP_min(acc, n, a, b) (((a) <= (b) || (a) != (a)) ? (a) : (b))
+#define RT_OP_any(acc, n, a, b) ((a) | (b))
+#define RT_OP_all(acc, n, a, b) ((a) & (b))
 #define RT_COMBINE(op, acc, n, a, b) RT_OP_##op(acc, n, a, b)
+
+// What any and all take of an element that was loaded as `in`: 1 or 0. A NaN is not zero.
+#define RT_TRUTH_1(in, x) ((x) != 0)
+#define RT_TRUTH_N(in, n, x) (RT_TO(int, n)((x) != RT_SPLAT(in, n, 0)) & 1)
+#define RT_TRUTH_2(in, x) RT_TRUTH_N(in, 2, x)
+#define RT_TRUTH_4(in, x) RT_TRUTH_N(in, 4, x)
+#define RT_TRUTH_8(in, x) RT_TRUTH_N(in, 8, x)
+#define RT_TRUTH_16(in, x) RT_TRUTH_N(in, 16, x)
+#define RT_TRUTH(in, n, x) RT_TRUTH_##n(in, x)
+// The last step of mean.
+#define RT_MEAN(acc, n, x, count) ((x) / (count))
 
 #define RT_FOLD_1(op, acc, v) (v)
 #define RT_FOLD_2(op, acc, v)                             \
@@ -276,6 +291,8 @@ inline void rt_atomic_max_i64(volatile RT_GLOBAL rt_i64* p, rt_i64 x) { atom_max
 inline void rt_atomic_min_i64(volatile RT_GLOBAL rt_i64* p, rt_i64 x) { atom_min(p, x); }
 #endif
 inline void rt_atomic_max_i32(volatile RT_GLOBAL rt_i32* p, rt_i32 x) { atomic_max(p, x); }
+inline void rt_atomic_any_i32(volatile RT_GLOBAL rt_i32* p, rt_i32 x) { atomic_or(p, x); }
+inline void rt_atomic_all_i32(volatile RT_GLOBAL rt_i32* p, rt_i32 x) { atomic_and(p, x); }
 inline void rt_atomic_min_i32(volatile RT_GLOBAL rt_i32* p, rt_i32 x) { atomic_min(p, x); }
 
 // Floats order by their bits: like signed integers without the sign bit, backwards as unsigned ones with it. The branch

@@ -66,7 +66,12 @@ template <> struct rt_first<8> { typedef rt_list<0, 1, 2, 3, 4, 5, 6, 7> lanes; 
 template <> struct rt_first<16> { typedef rt_list<0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15> lanes; };
 #define RT_LANES(n) typename rt_first<n>::lanes()
 
-template <typename T, int N> struct alignas(sizeof(T) * N < 16 ? sizeof(T) * N : 16) rt_vec { T v[N]; };
+// Aligned for one access where the size is one of a register, else as its elements are.
+template <typename T, int N> struct alignas(sizeof(T) * N % 16 == 0                          ? 16
+                                              : sizeof(T) * N == 8 || sizeof(T) * N == 4 ? sizeof(T) * N
+                                                                                         : alignof(T)) rt_vec {
+  T v[N];
+};
 template <typename T, int N> struct rt_vec_of { typedef rt_vec<T, N> type; };
 template <typename T> struct rt_vec_of<T, 1> { typedef T type; };
 #define RT_VEC(acc, n) rt_vec_of<rt_acc_##acc, n>::type
@@ -280,6 +285,9 @@ struct rt_op_min {
 #endif
 };
 
+struct rt_op_any { static RT_MEMBER rt_i32 of(rt_i32 a, rt_i32 b) { return a | b; } };
+struct rt_op_all { static RT_MEMBER rt_i32 of(rt_i32 a, rt_i32 b) { return a & b; } };
+
 template <typename Op, typename T> RT_DEVICE T rt_combine(T a, T b, rt_list<0>) { return Op::of(a, b); }
 template <typename Op, typename T, int... I>
 RT_DEVICE rt_vec<T, sizeof...(I)> rt_combine(const rt_vec<T, sizeof...(I)>& a, const rt_vec<T, sizeof...(I)>& b,
@@ -301,6 +309,20 @@ RT_DEVICE T rt_fold(const rt_vec<T, 2 + 2 * sizeof...(I)>& x, rt_list<0, I...>) 
 }
 template <> struct rt_first<0> { typedef rt_list<> lanes; };
 #define RT_FOLD(op, acc, n, x) (rt_fold<rt_op_##op, rt_acc_##acc>(x, RT_LANES((n) / 2)))
+
+// What any and all take of an element that was loaded as `in`: 1 or 0. A NaN is not zero.
+template <typename T> RT_DEVICE rt_i32 rt_truth(T x, rt_list<0>) { return x != 0; }
+template <typename T, int... I> RT_DEVICE rt_vec<rt_i32, sizeof...(I)> rt_truth(const rt_vec<T, sizeof...(I)>& x, rt_list<I...>) {
+  return {{(x.v[I] != 0)...}};
+}
+#define RT_TRUTH(in, n, x) (rt_truth<rt_acc_##in>(x, RT_LANES(n)))
+
+// The last step of mean.
+template <typename T> RT_DEVICE T rt_mean(T x, T count, rt_list<0>) { return x / count; }
+template <typename T, int... I> RT_DEVICE rt_vec<T, sizeof...(I)> rt_mean(const rt_vec<T, sizeof...(I)>& x, T count, rt_list<I...>) {
+  return {{(x.v[I] / count)...}};
+}
+#define RT_MEAN(acc, n, x, count) (rt_mean<rt_acc_##acc>(x, count, RT_LANES(n)))
 
 // ---- shuffles: every thread of the block calls; `threads` is the block's size, a constant ----
 
@@ -336,6 +358,9 @@ RT_DEVICE void rt_atomic(rt_op_max, rt_i32* p, rt_i32 x) { atomicMax(p, x); }
 RT_DEVICE void rt_atomic(rt_op_max, rt_i64* p, rt_i64 x) { atomicMax(p, x); }
 RT_DEVICE void rt_atomic(rt_op_min, rt_i32* p, rt_i32 x) { atomicMin(p, x); }
 RT_DEVICE void rt_atomic(rt_op_min, rt_i64* p, rt_i64 x) { atomicMin(p, x); }
+
+RT_DEVICE void rt_atomic(rt_op_any, rt_i32* p, rt_i32 x) { atomicOr(p, x); }
+RT_DEVICE void rt_atomic(rt_op_all, rt_i32* p, rt_i32 x) { atomicAnd(p, x); }
 
 // Floats by their bits, which order like signed integers while the sign bit is clear and like unsigned ones backwards
 // while it is set. Max of a value without sign: as signed integers it beats every value with sign and every smaller

@@ -8,6 +8,7 @@
 #include "space/mappings.h"
 #include "support/error.h"
 #include "support/hash.h"
+#include "support/text.h"
 #include "tuner/strategies/surrogate.h"
 
 namespace redtune {
@@ -17,7 +18,9 @@ void OperatorArguments::declare(CLI::App& app, bool several) {
   app.add_option("operator", files_, several ? "operator files (JSON)" : "operator file (JSON)")
       ->option_text("OP");
   const std::string group = "One reduction without a file";
-  app.add_option("--op", form_.op, "sum, prod, max, min (default sum)")->option_text("NAME")->group(group);
+  std::vector<std::string> names;
+  for (const ReduceOpInfo& row : kReduceOps) names.emplace_back(row.name);
+  app.add_option("--op", form_.op, join(names, ", ") + " (default sum)")->option_text("NAME")->group(group);
   app.add_option("--shape", form_.shape, "sizes, as 4096x1024")->option_text("SIZES")->group(group);
   app.add_option("--axes", form_.axes, "reduced axes, as 0,2; missing: all; none: no axis")
       ->option_text("AXES")
@@ -28,6 +31,9 @@ void OperatorArguments::declare(CLI::App& app, bool several) {
   app.add_option("--out", form_.out, "type of the result")->option_text("TYPE")->group(group);
   app.add_option("--strides", form_.strides, "strides of the input in elements, as 2048x1")
       ->option_text("SIZES")
+      ->group(group);
+  app.add_option("--ddof", form_.ddof, "var and std divide by count - DDOF (default 0)")
+      ->option_text("DDOF")
       ->group(group);
   app.add_flag("--keepdims", form_.keepdims, "keep reduced axes with size 1")->group(group);
   app.add_option("--determinism", determinism_,

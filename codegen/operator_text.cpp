@@ -1,0 +1,140 @@
+#include "codegen/operator_text.h"
+
+#include <array>
+#include <cstdio>
+#include <limits>
+
+namespace redtune {
+namespace {
+
+std::string num(std::int64_t v) { return std::to_string(v); }
+
+std::string call(const char* macro, const std::string& arguments) { return std::string(macro) + "(" + arguments + ")"; }
+
+}  // namespace
+
+std::string constant_text(DType type, std::uint64_t bits) {
+  std::array<char, 24> buffer{};
+  std::snprintf(buffer.data(), buffer.size(), "0x%llx", static_cast<unsigned long long>(bits));
+  return "RT_CONST(" + std::string(name(type)) + ", " + buffer.data() + ")";
+}
+
+OperatorText::OperatorText(const KernelPlan& plan)
+    : plan_(plan), op_(info(plan.op).combine), acc_(name(plan.accumulator)), in_(name(plan.input)) {}
+
+std::string OperatorText::words(int n) const { return op_ + ", " + acc_ + ", " + num(n); }
+
+std::string OperatorText::type(int n) const {
+  return is_number() ? "RT_VEC(" + acc_ + ", " + num(n) + ")" : call("RT_STATE", words(n));
+}
+
+std::string OperatorText::stored_type() const { return is_number() ? "rt_" + acc_ : type(1); }
+
+std::string OperatorText::input_type() const { return plan_.reads_states ? stored_type() : "rt_" + in_; }
+
+std::string OperatorText::identity(int n) const {
+  if (!is_number()) return call("RT_STATE_IDENTITY", words(n));
+  return n == 1 ? "rt_id" : "RT_SPLAT(" + acc_ + ", " + num(n) + ", rt_id)";
+}
+
+std::string OperatorText::combine(int n, const std::string& a, const std::string& b) const {
+  return call(is_number() ? "RT_COMBINE" : "RT_STATE_COMBINE", words(n) + ", " + a + ", " + b);
+}
+
+std::string OperatorText::fold(int n, const std::string& value) const {
+  if (n == 1) return value;
+  return call(is_number() ? "RT_FOLD" : "RT_STATE_FOLD", words(n) + ", " + value);
+}
+
+std::string OperatorText::lane(int n, const std::string& value, int i) const {
+  const std::string rest = ", " + value + ", " + num(i);
+  return is_number() ? "RT_LANE(" + acc_ + ", " + num(n) + rest + ")" : call("RT_STATE_LANE", words(n) + rest);
+}
+
+std::string OperatorText::set_lane(int n, const std::string& target, int i, const std::string& value) const {
+  const std::string rest = ", " + target + ", " + num(i) + ", " + value;
+  return (is_number() ? "RT_SET_LANE(" + acc_ + ", " + num(n) + rest + ")" : call("RT_STATE_SET_LANE", words(n) + rest)) + ";";
+}
+
+std::string OperatorText::load(int n, const std::string& pointer) const {
+  const bool truth = info(plan_.op).arithmetic == Arithmetic::kTruth;
+  const std::string lanes = ", " + num(n) + ", ";
+  const std::string value = call(plan_.unaligned_loads ? "RT_LOAD_UNALIGNED" : "RT_LOAD",
+                                 in_ + ", " + (truth ? in_ : acc_) + lanes + pointer);
+  return truth ? "RT_TRUTH(" + in_ + lanes + value + ")" : value;
+}
+
+std::string OperatorText::step() const {
+  const bool along = plan_.axes.row_type && !plan_.axes.inner_groups.empty();
+  return num(along ? plan_.axes.inner_groups.back().position_stride : 0);
+}
+
+std::string OperatorText::take(int n, const std::string& target, const std::string& pointer, const Expr& position) const {
+  if (plan_.reads_states) return target + " = " + combine(n, target, "*(" + pointer + ")") + ";";
+  const std::string value = "{ const RT_VEC(" + acc_ + ", " + num(n) + ") v = " + load(n, pointer) + "; " + target + " = ";
+  if (is_number()) return value + combine(n, target, "v") + "; }";
+  return value + call("RT_STATE_TAKE", words(n) + ", " + target + ", v, " + position.text() + ", " + step()) + "; }";
+}
+
+std::string OperatorText::take_from(int n, const std::string& target, const std::string& pointer, const Expr& position,
+                                    const Expr& first_lane) const {
+  std::string value = load(n, pointer);
+  if (is_number()) {
+    value = "RT_KEEP_FROM(" + acc_ + ", " + num(n) + ", " + value + ", " + first_lane.text() + ", rt_id)";
+  } else {
+    value = call("RT_STATE_LIFT", words(n) + ", " + value + ", " + position.text() + ", " + step());
+    value = call("RT_STATE_KEEP_FROM", words(n) + ", " + value + ", " + first_lane.text());
+  }
+  return "{ const " + type(n) + " v = " + value + "; " + target + " = " + combine(n, target, "v") + "; }";
+}
+
+std::string OperatorText::finished_word() const { return std::string(name(finished_type(plan_.op, plan_.accumulator))); }
+
+std::string OperatorText::finish(int n, const std::string& value) const {
+  if (!info(plan_.op).finishes) return value;
+  const std::int64_t left = plan_.count - plan_.ddof;
+  const double divisor = left > 0 ? static_cast<double>(left) : std::numeric_limits<double>::quiet_NaN();
+  const std::string constant = constant_text(plan_.accumulator, number_bits(plan_.accumulator, divisor));
+  if (is_number()) return "RT_MEAN(" + acc_ + ", " + num(n) + ", " + value + ", " + constant + ")";
+  return call("RT_STATE_FINISH", words(n) + ", " + value + ", " + constant);
+}
+
+std::string OperatorText::atomic(const std::string& pointer, const std::string& value) const {
+  return "RT_ATOMIC(" + op_ + ", " + acc_ + ", " + pointer + ", " + value + ");";
+}
+
+std::string OperatorText::peek(const std::string& pointer) const {
+  return is_number() ? "RT_PEEK(" + acc_ + ", " + pointer + ")"
+                     : "RT_STATE_PEEK(" + op_ + ", " + acc_ + ", " + pointer + ")";
+}
+
+std::string OperatorText::store_partial(const std::string& pointer, const std::string& value) const {
+  return is_number() ? "RT_STORE1(" + acc_ + ", " + acc_ + ", " + pointer + ", " + value + ");"
+                     : "*(" + pointer + ") = " + value + ";";
+}
+
+std::string OperatorText::scratch(const std::string& name, int threads) const {
+  const std::string rest = acc_ + ", " + name + ", " + num(threads);
+  return (is_number() ? call("RT_SHFL_SCRATCH", rest) : call("RT_STATE_SHFL_SCRATCH", op_ + ", " + rest)) + ";";
+}
+
+std::string OperatorText::shuffle_down(const std::string& value, int delta, int width, int threads,
+                                       const std::string& scratch, const std::string& thread) const {
+  const std::string rest = acc_ + ", " + value + ", " + num(delta) + ", " + num(width) + ", " + num(threads) + ", " +
+                           scratch + ", " + thread;
+  return is_number() ? call("RT_SHFL_DOWN", rest) : call("RT_STATE_SHFL_DOWN", op_ + ", " + rest);
+}
+
+std::string operator_declarations(const KernelPlan& plan) {
+  if (info(plan.op).state == State::kValue) return "";
+  const std::string words = std::string(info(plan.op).combine) + ", " + std::string(name(plan.accumulator));
+  std::string text;
+  for (int n = 1; n <= plan.schedule.vec; n *= 2) {
+    const bool used = plan.axes.row_type || n == 1 || n == plan.schedule.vec;  // a row folds its lanes by halves
+    if (used) text += "RT_OPERATOR(" + words + ", " + num(n) + ")\n";
+  }
+  if (plan.schedule.grid == GridCombine::kLastBlock) text += "RT_OPERATOR_PEEK(" + words + ")\n";
+  return text;
+}
+
+}  // namespace redtune
