@@ -82,6 +82,18 @@ class Space(CommandLine):
         self.assertIn("is not legal", err)
         self.assertIn("4096", err)
 
+    def test_atomics_on_states_are_refused_with_the_reason(self):
+        words = ["--op", "argmax", "--shape", "64x4096", "--axes", "1", "--target", "sm_90"]
+        forced = "block=tree grid=atomic rx=64 split=4"
+        for verb, option in (("space", "--why"), ("show", "--schedule")):
+            out, err = self.expect(2, verb, *words, option, forced)
+            self.assertIn("an atomic changes one", out + err)
+            self.assertIn("atomic_state", out + err)
+
+    def test_ddof_belongs_to_variances(self):
+        self.assertIn("belongs to var and std", self.expect(2, "space", *SMALL, "--ddof", "1", "--target", "cpu")[1])
+        self.expect(0, "space", "--op", "std", "--shape", "64x256", "--ddof", "1", "--target", "cpu")
+
     def test_malformed_schedule_names_the_field(self):
         self.assertIn("rxx", self.expect(2, "space", *SMALL, "--target", "cpu", "--why", "rxx=4")[1])
 

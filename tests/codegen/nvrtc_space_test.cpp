@@ -36,7 +36,7 @@ constexpr Form kForms[] = {
     {"R", "1000008", "0"},         {"PR", "523x10008", "1"},    {"RP", "10007x264", "0"},
     {"RPR", "37x131x1032", "0,2"}, {"PRP", "19x5003x136", "1"},
 };
-constexpr const char* kOps[] = {"sum", "max", "min", "prod"};
+constexpr const char* kOps[] = {"sum", "max", "min", "prod"};  // the first rows of kReduceOps
 constexpr const char* kDTypes[] = {"f32", "f64", "f16", "bf16", "i32", "i64"};
 
 struct Sample {
@@ -45,35 +45,62 @@ struct Sample {
   std::string text() const { return task.key() + " " + schedule.text(); }
 };
 
-/// One schedule per form, op and dtype; the mappings take turns, each where the next task allows it.
+/// Draws schedules; the mappings take turns, each where the next task allows it.
+class Sampler {
+ public:
+  explicit Sampler(std::uint64_t seed) : rng_(seed) {}
+
+  void draw(const Task& task, std::vector<Sample>& samples) {
+    std::vector<std::size_t> order(used_.size());
+    for (std::size_t m = 0; m < order.size(); ++m) order[m] = m;
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return used_[a] < used_[b]; });
+    for (const std::size_t m : order) {
+      const MappingInfo& mapping = mappings()[m];
+      if (reject_mapping(task, mapping.block, mapping.grid)) continue;
+      SpaceFilter filter;
+      filter.block = mapping.block;
+      filter.grid = mapping.grid;
+      const SearchSpace space(task, filter);
+      if (space.size() == 0) continue;
+      ++used_[m];
+      samples.push_back({task, space.at(space.sample(rng_))});
+      return;
+    }
+  }
+  bool coin() { return rng_.below(2) != 0; }
+
+ private:
+  Rng rng_;
+  std::vector<std::size_t> used_ = std::vector<std::size_t>(mappings().size());
+};
+
+/// One schedule per form, op and dtype.
 std::vector<Sample> samples_for(const std::string& target, std::uint64_t seed) {
   std::vector<Sample> samples;
-  Rng rng(seed);
-  std::vector<std::size_t> used(mappings().size());
+  Sampler sampler(seed);
   for (const Form& form : kForms) {
     for (const char* op : kOps) {
       for (const char* dtype : kDTypes) {
         const bool half = std::string(dtype).find("16") != std::string::npos;
-        const Task task =
-            task_of(form.shape, form.axes, target, op, dtype, half && rng.below(2) ? "f32" : "");
-        std::vector<std::size_t> order(used.size());
-        for (std::size_t m = 0; m < order.size(); ++m) order[m] = m;
-        std::stable_sort(order.begin(), order.end(),
-                         [&](std::size_t a, std::size_t b) { return used[a] < used[b]; });
-        for (const std::size_t m : order) {
-          const MappingInfo& mapping = mappings()[m];
-          if (reject_mapping(task, mapping.block, mapping.grid)) continue;
-          SpaceFilter filter;
-          filter.block = mapping.block;
-          filter.grid = mapping.grid;
-          const SearchSpace space(task, filter);
-          if (space.size() == 0) continue;
-          ++used[m];
-          samples.push_back({task, space.at(space.sample(rng))});
-          break;
-        }
+        sampler.draw(task_of(form.shape, form.axes, target, op, dtype, half && sampler.coin() ? "f32" : ""), samples);
       }
     }
+  }
+  return samples;
+}
+
+/// Of every other operator one schedule per form, the element types in turns: `turn` says which comes first.
+std::vector<Sample> samples_of_the_others(const std::string& target, std::size_t turn) {
+  constexpr const char* kTypes[] = {"f32", "i8", "f16", "f64", "bf16", "i32", "u8", "bool", "i64"};
+  std::vector<Sample> samples;
+  Sampler sampler(turn);
+  for (const Form& form : kForms) {
+    for (std::size_t i = std::size(kOps); i < kReduceOps.size(); ++i) {
+      sampler.draw(task_of(form.shape, form.axes, target, std::string(kReduceOps[i].name),
+                           kTypes[turn++ % std::size(kTypes)]), samples);
+    }
+    ++turn;  // as many types as operators: the next form meets other pairs
   }
   return samples;
 }
@@ -113,19 +140,18 @@ void expect_good(const Sample& sample, const BatchItem& item) {
   }
 }
 
-class NvrtcSpace : public NvrtcFixture, public ::testing::WithParamInterface<int> {};
+class NvrtcSpace : public NvrtcFixture, public ::testing::WithParamInterface<int> {
+ protected:
+  bool known() const {
+    const std::vector<int>& supported = nvrtc_->supported_architectures();
+    return std::find(supported.begin(), supported.end(), GetParam()) != supported.end();
+  }
+  static std::string target() { return "sm_" + std::to_string(GetParam()); }
+  void compile(const std::vector<Sample>& samples);
+};
 
-TEST_P(NvrtcSpace, CompilesEverywhereWithoutSpills) {
-  if (IsSkipped()) return;
+void NvrtcSpace::compile(const std::vector<Sample>& samples) {
   const int architecture = GetParam();
-  const std::vector<int>& supported = nvrtc_->supported_architectures();
-  if (std::find(supported.begin(), supported.end(), architecture) == supported.end())
-    GTEST_SKIP() << "this NVRTC knows no sm_" << architecture;
-  const std::vector<Sample> samples =
-      samples_for("sm_" + std::to_string(architecture), static_cast<std::uint64_t>(architecture));
-  std::set<std::string> seen;
-  for (const Sample& sample : samples) seen.insert(sample.schedule.mapping());
-  EXPECT_EQ(seen.size(), mappings().size());
   const BatchSummary summary = compile_batch(
       samples.size(), [&](std::size_t i) { return generate(samples[i].task, samples[i].schedule); },
       {.compile = {.compute_capability = architecture}},
@@ -135,7 +161,23 @@ TEST_P(NvrtcSpace, CompilesEverywhereWithoutSpills) {
   std::cout << format_summary(summary);
 }
 
-INSTANTIATE_TEST_SUITE_P(Architectures, NvrtcSpace, ::testing::Values(75, 90, 100),
+TEST_P(NvrtcSpace, CompilesEverywhereWithoutSpills) {
+  if (IsSkipped()) return;
+  if (!known()) GTEST_SKIP() << "this NVRTC knows no " << target();
+  const std::vector<Sample> samples = samples_for(target(), static_cast<std::uint64_t>(GetParam()));
+  std::set<std::string> seen;
+  for (const Sample& sample : samples) seen.insert(sample.schedule.mapping());
+  EXPECT_EQ(seen.size(), mappings().size());
+  compile(samples);
+}
+
+TEST_P(NvrtcSpace, EveryOperatorCompilesWithoutSpills) {
+  if (IsSkipped()) return;
+  if (!known()) GTEST_SKIP() << "this NVRTC knows no " << target();
+  compile(samples_of_the_others(target(), static_cast<std::size_t>(GetParam())));
+}
+
+INSTANTIATE_TEST_SUITE_P(Architectures, NvrtcSpace, ::testing::Values(75, 80, 90, 100),
                          [](const auto& architecture) { return "sm_" + std::to_string(architecture.param); });
 
 struct PtxCase {

@@ -24,7 +24,7 @@ def known_to_be_wrong(case, report):
     if "grid=last_block" in case and "data race" in report:
         # Oclgrind knows the order that barriers make inside a group, not that of a ticket between groups. The partials
         # are read by the group that drew the last ticket, which also sets the ticket back.
-        if "RT_PEEK(" in report or re.search(r"ticket\[.*\] = 0;", report):
+        if "_PEEK(" in report or "rt_peek_" in report or re.search(r"ticket\[.*\] = 0;", report):
             return "groups ordered by a ticket"
     if "Controlflow depends" in report and "Kernel: rt_final" in report:
         if re.search(r"RT_FOLD\(|RT_STORE1\(", report):

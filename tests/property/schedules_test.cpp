@@ -81,6 +81,31 @@ TEST_P(Schedules, ComputeTheRightAnswer) {
   EXPECT_EQ(answered, batch.size());
 }
 
+// Every operator in a row and a column form, every element type at least twice. Extents leave tails.
+INSTANTIATE_TEST_SUITE_P(EveryOperator, Schedules,
+                         testing::Values(Case{"5x43", "1", "any", "f32", ""},
+                                         Case{"43x21", "0", "any", "u8", "i32"},
+                                         Case{"3x5x37", "0,2", "all", "i64", "i32"},
+                                         Case{"4x37x9", "1", "all", "bool", ""},
+                                         Case{"3x5x37", "0,2", "mean", "f32", ""},
+                                         Case{"37x21", "0", "mean", "bf16", "f32"},
+                                         Case{"4x67", "1", "mean", "i8", ""},
+                                         Case{"3x5x37", "0,2", "argmax", "f32", ""},
+                                         Case{"4x3x8x9", "1,3", "argmin", "i8", ""},
+                                         Case{"3x23x18", "1", "argmax", "f64", "i32"},
+                                         Case{"3x7x5x12", "0,2", "argmin", "f16", ""},
+                                         Case{"5x41", "1", "argmax", "i64", ""},
+                                         Case{"3x5x37", "0,2", "l2norm", "bf16", "f32"},
+                                         Case{"43x21", "0", "l2norm", "f64", ""},
+                                         Case{"5x43", "1", "logsumexp", "f32", ""},
+                                         Case{"4x37x9", "1", "logsumexp", "f16", "f32"},
+                                         Case{"3x5x37", "0,2", "var", "f32", ""},
+                                         Case{"43x21", "0", "var", "u8", ""},
+                                         Case{"5x67", "1", "std", "f16", ""},
+                                         Case{"4x37x12", "1", "std", "f32", ""},
+                                         Case{"5x67", "1", "max", "u8", ""},
+                                         Case{"43x33", "0", "min", "bool", ""}));
+
 INSTANTIATE_TEST_SUITE_P(EveryForm, Schedules,
                          testing::Values(Case{"131", "0", "sum", "f32", ""},       // R
                                          Case{"77", "0", "max", "f64", ""},

@@ -116,7 +116,8 @@ TEST(Operator, StridesMayBeZeroOrNegative) {
 
 TEST(Operator, MistakesNameFieldAndRemedy) {
   EXPECT_EQ(error_of(R"({"op": "smu", "shape": [4]})"),
-            "op.json: field 'op' has an unknown op 'smu'; did you mean 'sum'? known: sum, prod, max, min");
+            "op.json: field 'op' has an unknown op 'smu'; did you mean 'sum'? known: sum, prod, max, min, any, all, mean, "
+            "argmax, argmin, l2norm, logsumexp, var, std");
   EXPECT_THAT(error_of(R"({"op": "sum", "shape": [4], "dtype": "f23"})"), HasSubstr("did you mean 'f32'"));
   EXPECT_THAT(error_of(R"({"op": "sum", "shape": [4], "axis": [0]})"), HasSubstr("did you mean 'axes'"));
   EXPECT_THAT(error_of(R"({"op": "sum"})"), HasSubstr("field 'shape' is missing"));
@@ -144,6 +145,51 @@ TEST(Operator, ResultAndAccumulatorStayInTheirKind) {
               HasSubstr("at least as wide as f64, is f32"));
   EXPECT_THAT(error_of(R"({"op": "sum", "shape": [4], "dtype": "i32", "accumulator": "f32"})"),
               HasSubstr("must be i32 or i64"));
+}
+
+TEST(Operator, ResultsOfTheOtherKinds) {
+  EXPECT_EQ(op_of(R"({"op": "any", "shape": [4], "out": "i32"})").output().dtype, DType::kI32);
+  EXPECT_THAT(error_of(R"({"op": "all", "shape": [4], "out": "f32"})"),
+              HasSubstr("'out' must be bool or an integer type for all of f32, is f32"));
+  EXPECT_THAT(error_of(R"({"op": "any", "shape": [4], "accumulator": "i64"})"), HasSubstr("must be i32, is i64"));
+  EXPECT_EQ(op_of(R"({"op": "argmax", "shape": [4], "dtype": "i8", "out": "i32"})").output().dtype, DType::kI32);
+  EXPECT_THAT(error_of(R"({"op": "argmax", "shape": [4], "out": "f32"})"),
+              HasSubstr("'out' must be i32 or i64 for argmax of f32, is f32"));
+  EXPECT_THAT(error_of(R"({"op": "argmin", "shape": [4], "dtype": "i8", "accumulator": "i8"})"),
+              HasSubstr("must be i32 or i64"));
+  EXPECT_EQ(op_of(R"({"op": "mean", "shape": [4], "dtype": "i32", "out": "f32"})").output().dtype, DType::kF32);
+  EXPECT_THAT(error_of(R"({"op": "var", "shape": [4], "dtype": "i32", "out": "i64"})"),
+              HasSubstr("'out' must be a float type for var of i32, is i64"));
+  EXPECT_THAT(error_of(R"({"op": "mean", "shape": [4], "dtype": "i32", "accumulator": "f32"})"),
+              HasSubstr("must be f32 or f64 and at least as wide as f64, is f32"));
+}
+
+TEST(Operator, PositionsOfManyElementsAreWide) {
+  const Operator op = op_of(R"({"op": "argmax", "shape": [2, 3000000000], "axes": [1]})");
+  EXPECT_EQ(op.reduction().accumulator, DType::kF64);
+  EXPECT_EQ(op.key(), "argmax(f32[2,3000000000];axes=1)->i64");
+  EXPECT_EQ(parse_operator(to_json(op), "again"), op);
+  EXPECT_EQ(op_of(R"({"op": "argmax", "shape": [2, 3000000000], "axes": [0]})").reduction().accumulator, DType::kF32);
+  EXPECT_THAT(error_of(R"({"op": "argmax", "shape": [3000000000], "out": "i32"})"),
+              HasSubstr("i32 cannot number the 3000000000 reduced elements"));
+}
+
+TEST(Operator, DdofBelongsToVarAndStd) {
+  const Operator op = op_of(R"({"op": "var", "shape": [4], "ddof": 1})");
+  EXPECT_EQ(op.reduction().ddof, 1);
+  EXPECT_EQ(op.key(), "var(f32[4];axes=0;ddof=1)->f32");
+  EXPECT_EQ(parse_operator(to_json(op), "again"), op);
+  EXPECT_EQ(op_of(R"({"op": "std", "shape": [4]})").reduction().ddof, 0);
+  EXPECT_THAT(error_of(R"({"op": "std", "shape": [4], "ddof": -1})"), HasSubstr("'ddof' must be 0 to"));
+  EXPECT_THAT(error_of(R"({"op": "mean", "shape": [4], "ddof": 1})"),
+              HasSubstr("'ddof' belongs to var and std, op is mean"));
+}
+
+TEST(Operator, NothingHasNoPosition) {
+  EXPECT_THAT(error_of(R"({"op": "argmin", "shape": [3, 0], "axes": [1]})"), HasSubstr("argmin of nothing has no answer"));
+  for (const char* op : {"any", "all", "mean", "l2norm", "logsumexp", "var", "std"}) {
+    EXPECT_NO_THROW(op_of(R"({"shape": [3, 0], "axes": [1], "op": ")" + std::string(op) + "\"}")) << op;
+  }
 }
 
 TEST(Operator, DataIsCheckedForLengthAndType) {
@@ -213,6 +259,10 @@ TEST(ShortForm, ReadsCommandLineWords) {
   EXPECT_THAT(op.reduction().axes, ElementsAre(1));
   form.axes = "none";
   EXPECT_THAT(operator_from_short_form(form).reduction().axes, IsEmpty());
+  form.op = "std";
+  form.ddof = 1;
+  EXPECT_EQ(operator_from_short_form(form).reduction().ddof, 1);
+  form.ddof.reset();
   form.axes = "";
   EXPECT_THAT(operator_from_short_form(form).reduction().axes, ElementsAre(0, 1));
   form.shape = "[]";

@@ -4,6 +4,7 @@
 
 #include <bit>
 
+#include "support/error.h"
 #include "tests/support/message_of.h"
 
 namespace redtune {
@@ -23,7 +24,7 @@ TEST(ReduceOps, RowsAreInEnumOrderAndReadBack) {
     EXPECT_EQ(parse_reduce_op(kReduceOps[i].name), kReduceOps[i].id);
   }
   EXPECT_EQ(message_of([] { parse_reduce_op("smu"); }),
-            "unknown op 'smu'; did you mean 'sum'? known: sum, prod, max, min");
+            "unknown op 'smu'; did you mean 'sum'? known: sum, prod, max, min, any, all, mean, argmax, argmin, l2norm, logsumexp, var, std");
 }
 
 TEST(ReduceOps, AccumulatorsWidenForSumAndProdOnly) {
@@ -35,6 +36,53 @@ TEST(ReduceOps, AccumulatorsWidenForSumAndProdOnly) {
   EXPECT_EQ(default_result(ReduceOp::kSum, DType::kBool), DType::kI64);
   EXPECT_EQ(default_result(ReduceOp::kMax, DType::kBool), DType::kBool);
   EXPECT_EQ(default_result(ReduceOp::kSum, DType::kF16), DType::kF16);
+}
+
+TEST(ReduceOps, ComputeInTheTypeOfTheirArithmetic) {
+  struct Row {
+    const char* op;
+    DType in, accumulator, result, finished;
+  };
+  using D = DType;
+  for (const Row& row : {
+           Row{"any", D::kF32, D::kI32, D::kBool, D::kI32}, {"all", D::kI64, D::kI32, D::kBool, D::kI32},
+           {"mean", D::kF16, D::kF32, D::kF16, D::kF32}, {"mean", D::kI8, D::kF64, D::kF64, D::kF64},
+           {"argmax", D::kBF16, D::kF32, D::kI64, D::kI32}, {"argmin", D::kF64, D::kF64, D::kI64, D::kI64},
+           {"argmax", D::kU8, D::kI32, D::kI64, D::kI32}, {"argmin", D::kI64, D::kI64, D::kI64, D::kI64},
+           {"l2norm", D::kBool, D::kF64, D::kF64, D::kF64}, {"logsumexp", D::kBF16, D::kF32, D::kBF16, D::kF32},
+           {"var", D::kI32, D::kF64, D::kF64, D::kF64}, {"std", D::kF64, D::kF64, D::kF64, D::kF64}}) {
+    const ReduceOp op = parse_reduce_op(row.op);
+    EXPECT_EQ(accumulator_of(op, row.in), row.accumulator) << row.op << " " << name(row.in);
+    EXPECT_EQ(default_result(op, row.in), row.result) << row.op << " " << name(row.in);
+    EXPECT_EQ(finished_type(op, row.accumulator), row.finished) << row.op << " " << name(row.in);
+  }
+}
+
+TEST(ReduceOps, StatesHoldMembersOfOneWidth) {
+  EXPECT_EQ(state_bytes(ReduceOp::kSum, DType::kI8), 1);
+  EXPECT_EQ(state_bytes(ReduceOp::kArgMax, DType::kF32), 8);
+  EXPECT_EQ(state_bytes(ReduceOp::kLogSumExp, DType::kF64), 16);
+  EXPECT_EQ(state_bytes(ReduceOp::kVar, DType::kF32), 12);
+  EXPECT_EQ(state_bytes(ReduceOp::kL2Norm, DType::kF64), 24);
+  // What is one number can be finished or changed by one atomic, what is more cannot.
+  for (const ReduceOpInfo& row : kReduceOps) {
+    EXPECT_EQ(row.atomic == AtomicForm::kNone, row.state != State::kValue) << row.name;
+    EXPECT_EQ(row.atomic == AtomicForm::kFinished, row.finishes && row.state == State::kValue) << row.name;
+  }
+}
+
+TEST(ReduceOps, NothingHasTheAnswersOfNumPy) {
+  EXPECT_EQ(nothing_bits(ReduceOp::kSum, DType::kF32), 0u);
+  EXPECT_EQ(nothing_bits(ReduceOp::kProd, DType::kI64), 1u);
+  EXPECT_EQ(nothing_bits(ReduceOp::kAny, DType::kI32), 0u);
+  EXPECT_EQ(nothing_bits(ReduceOp::kAll, DType::kI32), 1u);
+  EXPECT_EQ(nothing_bits(ReduceOp::kL2Norm, DType::kF64), 0u);
+  EXPECT_EQ(nothing_bits(ReduceOp::kLogSumExp, DType::kF32), 0xff800000u);
+  for (ReduceOp op : {ReduceOp::kMean, ReduceOp::kVar, ReduceOp::kStd}) {
+    const double nan = std::bit_cast<double>(nothing_bits(op, DType::kF64));
+    EXPECT_NE(nan, nan) << name(op);
+  }
+  EXPECT_THROW(nothing_bits(ReduceOp::kArgMin, DType::kF32), InternalError);
 }
 
 TEST(ReduceOps, IdentitiesAreBitPatternsOfTheAccumulator) {
