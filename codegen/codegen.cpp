@@ -168,8 +168,12 @@ Explanation explain(const Task& task, const Schedule& schedule) {
 
 std::string full_text(const Program& program, TargetKind kind) {
   const std::string suffix = kind == TargetKind::kCuda ? ".cuh" : ".cl";
-  return std::string(embedded_device_file("prelude" + suffix)) + "\n" +
-         std::string(embedded_device_file("states" + suffix)) + "\n" + program.text;
+  std::string text = std::string(embedded_device_file("prelude" + suffix)) + "\n";
+  // Compilers need time for every line: only texts that declare a state get those.
+  if (program.text.find("RT_OPERATOR(") != std::string::npos) {
+    text += std::string(embedded_device_file("states" + suffix)) + "\n";
+  }
+  return text + program.text;
 }
 
 }  // namespace redtune

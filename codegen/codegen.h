@@ -20,7 +20,7 @@ struct Explanation {
 };
 Explanation explain(const Task& task, const Schedule& schedule);
 
-/// Prelude plus text, as handed to the compiler of that kind of target.
+/// Prelude (and the routines of states, where the text declares one) plus text, as handed to the compiler of that kind of target.
 std::string full_text(const Program& program, TargetKind kind);
 
 }  // namespace redtune
