@@ -74,7 +74,7 @@ class KernelEmitter {
   }
   bool uses_shuffle() const { return s_.block == BlockCombine::kWarp || s_.block == BlockCombine::kShuffle; }
   int warps_per_output() const { return std::max(1, s_.rx / plan_.warp); }
-  bool reuses_shared() const { return s_.rows > 1 || s_.serial > 1 || s_.grid == GridCombine::kLastBlock; }
+  bool reuses_shared() const { return s_.rows > plan_.rows_at_once || s_.serial > 1 || s_.grid == GridCombine::kLastBlock; }
   bool tail_scalars() const { return row_ && t_.tail > 0 && !plan_.unaligned_loads; }
   bool partials() const { return s_.grid == GridCombine::kSecondKernel || s_.grid == GridCombine::kLastBlock; }
 
@@ -90,10 +90,10 @@ class KernelEmitter {
 
   void shared_memory() {
     if (s_.block == BlockCombine::kLane || s_.block == BlockCombine::kTree) {
-      w_.line("RT_SHARED(" + result_type() + ", rt_sh, " + num(threads()) + ");");
+      w_.line("RT_SHARED(" + result_type() + ", rt_sh, " + num(plan_.rows_at_once * threads()) + ");");
     }
     if (s_.block == BlockCombine::kShuffle) {
-      w_.line("RT_SHARED(" + scalar_type() + ", rt_sh, " + num(s_.px * warps_per_output()) + ");");
+      w_.line("RT_SHARED(" + scalar_type() + ", rt_sh, " + num(plan_.rows_at_once * s_.px * warps_per_output()) + ");");
     }
     if (uses_shuffle()) w_.line(o_.scratch("rt_shfl", threads()));
     if (s_.grid == GridCombine::kLastBlock) w_.line("RT_SHARED(rt_u32, rt_last, 1);");
@@ -234,44 +234,68 @@ class KernelEmitter {
   }
 
   // ---- combine in the block ----
+  /// A thread's results go through the steps together, as many as share the shared memory: a barrier costs a GPU time
+  /// and a CPU compiler one more region of the kernel.
   void block_combine() {
-    for (std::int64_t q = 0; q < s_.rows; ++q) {
+    for (std::int64_t first = 0; first < s_.rows; first += plan_.rows_at_once) {
+      const Rows rows{first, std::min<std::int64_t>(first + plan_.rows_at_once, s_.rows)};
       switch (s_.block) {
         case BlockCombine::kNone: break;
-        case BlockCombine::kLane: combine_lane(result(q)); break;
-        case BlockCombine::kTree: combine_tree(result(q)); break;
-        case BlockCombine::kWarp: combine_warp(result(q), std::min(s_.rx, plan_.warp)); break;
-        case BlockCombine::kShuffle: combine_shuffle(result(q)); break;
+        case BlockCombine::kLane: combine_lane(rows); break;
+        case BlockCombine::kTree: combine_tree(rows); break;
+        case BlockCombine::kWarp:
+          each(rows, [this](const std::string& r, std::int64_t) { combine_warp(r, std::min(s_.rx, plan_.warp)); });
+          break;
+        case BlockCombine::kShuffle: combine_shuffle(rows); break;
       }
     }
   }
 
+  struct Rows {
+    std::int64_t begin, end;
+  };
+
+  /// Calls body(result, place): `place` counts the rows that are in shared memory at once.
+  template <typename Body>
+  static void each(const Rows& rows, Body body) {
+    for (std::int64_t q = rows.begin; q < rows.end; ++q) body(result(q), q - rows.begin);
+  }
+
   std::int64_t lane_stride() const { return row_ ? 1 : s_.px; }
 
-  void combine_lane(const std::string& r) {
-    const int n = result_lanes();
-    w_.line("rt_sh[" + thread_index() + "] = " + r + ";");
+  /// Of the row at `place`, element `index` of `width`.
+  static std::string shared(std::int64_t place, std::int64_t width, const std::string& index) {
+    return "rt_sh[" + (place == 0 ? std::string() : num(place * width) + " + ") + index + "]";
+  }
+  std::string shared_result(std::int64_t place, const std::string& step = "") const {
+    return shared(place, threads(), thread_index() + step);
+  }
+
+  void combine_lane(const Rows& rows) {
+    each(rows, [this](const std::string& r, std::int64_t place) { w_.line(shared_result(place) + " = " + r + ";"); });
     w_.line("RT_BARRIER();");
     w_.open("if (" + lane() + " == 0)");
     w_.open("for (rt_i32 l = 1; l < " + num(s_.rx) + "; ++l)");
-    combine_once(n, r, "rt_sh[" + thread_index() + " + l" + (lane_stride() == 1 ? "" : " * " + num(lane_stride())) + "]");
+    const std::string step = " + l" + (lane_stride() == 1 ? "" : " * " + num(lane_stride()));
+    each(rows, [&](const std::string& r, std::int64_t place) {
+      combine_once(result_lanes(), r, shared_result(place, step));
+    });
     w_.close();
     w_.close();
     if (reuses_shared()) w_.line("RT_BARRIER();");
   }
 
-  void combine_tree(const std::string& r) {
-    const int n = result_lanes();
-    const std::string mine = "rt_sh[" + thread_index() + "]";
-    w_.line(mine + " = " + r + ";");
+  void combine_tree(const Rows& rows) {
+    each(rows, [this](const std::string& r, std::int64_t place) { w_.line(shared_result(place) + " = " + r + ";"); });
     w_.line("RT_BARRIER();");
     for (int width = s_.rx / 2; width > 0; width /= 2) {
       w_.open("if (" + lane() + " < " + num(width) + ")");
-      w_.line("const " + o_.type(n) + " other = rt_sh[" + thread_index() + " + " + num(width * lane_stride()) + "];");
-      combine_into(n, r, "other");
-      w_.line(mine + " = " + r + ";");
+      each(rows, [&](const std::string& r, std::int64_t place) {
+        combine_once(result_lanes(), r, shared_result(place, " + " + num(width * lane_stride())));
+        if (width > 1) w_.line(shared_result(place) + " = " + r + ";");
+      });
       w_.close();
-      w_.line("RT_BARRIER();");
+      if (width > 1 || reuses_shared()) w_.line("RT_BARRIER();");
     }
   }
 
@@ -281,21 +305,26 @@ class KernelEmitter {
     }
   }
 
-  void combine_shuffle(const std::string& r) {
+  void combine_shuffle(const Rows& rows) {
     const int warps = warps_per_output();
-    combine_warp(r, plan_.warp);
+    const int width = s_.px * warps;
     const std::string base = s_.px > 1 ? "ty * " + num(warps) + " + " : "";
+    each(rows, [this](const std::string& r, std::int64_t) { combine_warp(r, plan_.warp); });
     w_.open("if (tx % " + num(plan_.warp) + " == 0)");
-    w_.line("rt_sh[" + base + "tx / " + num(plan_.warp) + "] = " + r + ";");
+    each(rows, [&](const std::string& r, std::int64_t place) {
+      w_.line(shared(place, width, base + "tx / " + num(plan_.warp)) + " = " + r + ";");
+    });
     w_.close();
     w_.line("RT_BARRIER();");
     if (warps <= plan_.warp) {
-      w_.line(r + " = tx < " + num(warps) + " ? rt_sh[" + base + "tx] : " + o_.identity(1) + ";");
-      combine_warp(r, warps);
+      each(rows, [&](const std::string& r, std::int64_t place) {
+        w_.line(r + " = tx < " + num(warps) + " ? " + shared(place, width, base + "tx") + " : " + o_.identity(1) + ";");
+        combine_warp(r, warps);
+      });
     } else {
       w_.open("if (tx == 0)");
       w_.open("for (rt_i32 l = 1; l < " + num(warps) + "; ++l)");
-      combine_once(1, r, "rt_sh[" + base + "l]");
+      each(rows, [&](const std::string& r, std::int64_t place) { combine_once(1, r, shared(place, width, base + "l")); });
       w_.close();
       w_.close();
     }
@@ -481,14 +510,8 @@ std::string emit_fill(DType type, std::uint64_t bits, DType result, std::int64_t
 }
 
 std::int64_t shared_bytes(const KernelPlan& plan) {
-  const Schedule& s = plan.schedule;
-  const std::int64_t number = bytes_of(plan.accumulator) < 4 ? 4 : bytes_of(plan.accumulator);
-  const std::int64_t element = number * state_members(plan.op);
-  std::int64_t bytes = s.grid == GridCombine::kLastBlock ? 4 : 0;
-  const std::int64_t lanes = plan.axes.row_type ? 1 : s.vec;
-  if (s.block == BlockCombine::kLane || s.block == BlockCombine::kTree) bytes += element * lanes * s.threads();
-  if (s.block == BlockCombine::kShuffle) bytes += element * s.px * std::max(1, s.rx / plan.warp);
-  return bytes;
+  const std::int64_t ticket = plan.schedule.grid == GridCombine::kLastBlock ? 4 : 0;
+  return ticket + plan.rows_at_once * combine_bytes(plan);
 }
 
 }  // namespace redtune

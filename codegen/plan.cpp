@@ -1,5 +1,8 @@
 #include "codegen/plan.h"
 
+#include <algorithm>
+
+#include "space/reduction_ops.h"
 #include "support/error.h"
 
 namespace redtune {
@@ -78,6 +81,16 @@ PlanNode without_single_iterations(const PlanNode& node, const std::string& vari
   PlanNode block;
   for (const PlanNode& child : result.body) block.body.push_back(substitute(child, variable, node.lower));
   return block;
+}
+
+std::int64_t combine_bytes(const KernelPlan& plan) {
+  const Schedule& s = plan.schedule;
+  const std::int64_t state = std::max(4, bytes_of(plan.accumulator)) * state_members(plan.op);
+  if (s.block == BlockCombine::kLane || s.block == BlockCombine::kTree) {
+    return state * (plan.axes.row_type ? 1 : s.vec) * s.threads();
+  }
+  if (s.block == BlockCombine::kShuffle) return state * s.px * std::max(1, s.rx / plan.warp);
+  return 0;
 }
 
 std::string plan_text(const KernelPlan& plan) {

@@ -60,12 +60,16 @@ struct KernelPlan {
   IndexWidth index = IndexWidth::k32;
   int warp = 32;
   bool unaligned_loads = false;
+  int rows_at_once = 1;  // outputs of a thread that take the steps of the block combine together
   PlanNode accumulate;  // variables: tile (row) or po, tj (column), bo, bi, tx, ty
   PlanNode store;       // the outputs that a thread may own
 };
 
 /// A copy of `node` where loops over `variable` that are known to run once are their bodies.
 PlanNode without_single_iterations(const PlanNode& node, const std::string& variable);
+
+/// Shared memory in bytes that the block combine of `plan` needs per output of a thread.
+std::int64_t combine_bytes(const KernelPlan& plan);
 
 /// For people: indented pseudo code.
 std::string plan_text(const KernelPlan& plan);
