@@ -54,6 +54,7 @@ MeasuringSession::MeasuringSession(const DeviceInfo& device, const Task& task, c
                                    const std::function<std::vector<unsigned char>()>& make_input)
     : device_(device), task_(task), options_(options) {
   setup_.device_id = device.id;
+  setup_.clock = device.clock;
   setup_.target = task.target;
   setup_.fault = options.worker_fault;
   worker_.emplace(setup_, WorkerProcess::Role::kMeasure, evidence_, 0);
@@ -112,8 +113,9 @@ std::optional<Outcome> MeasuringSession::refuse(const Program& program) const {
       return rejected("kernel '" + launch.entry + "': block of " + std::to_string(threads) +
                       " threads, device allows " + std::to_string(limits.block_threads));
     }
-    if (launch.shared_bytes > limits.shared_bytes) {
-      return rejected("kernel '" + launch.entry + "': " + bytes_text(launch.shared_bytes) +
+    const std::int64_t shared = launch.shared_bytes + launch.dynamic_shared_bytes;
+    if (shared > limits.shared_bytes) {
+      return rejected("kernel '" + launch.entry + "': " + bytes_text(shared) +
                       " of shared memory, device allows " + bytes_text(limits.shared_bytes));
     }
   }
