@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """scripts/gpu_check as far as it goes without a GPU: what it reads and prints, how it ends, and all of it on the CPU.
 
-usage: gpu_check_test.py parsing|no_gpu|cpu|cub        exit code 77: skipped
+usage: gpu_check_test.py parsing|steps|no_gpu|cpu|cub        exit code 77: skipped
 """
+import argparse
 import importlib.machinery
 import importlib.util
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -55,6 +57,40 @@ def parsing():
     report["device"]["clock"] = "cuda_events"
     table = check.table_of(report)
     expect("not comparable, left out" in table and "20.00" not in table, table)
+
+
+def steps():
+    """The steps that only a GPU takes, with stand-ins for the toolkit's programs."""
+    module = load()
+    check = module.Check(argparse.Namespace(shapes=2, operators=1, build=BUILD, install=None))
+    check.program = pathlib.Path(BUILD) / "bin/redtune"
+    check.report["device"] = {"id": "cuda:0", "clock": "cupti", "facts": {"uuid": "GPU-1"},
+                              "target": {"kind": "cuda", "compute_capability": 90}}
+    tools = check.scratch / "bin"
+    tools.mkdir()
+
+    def stand_in(name, text):
+        (tools / name).write_text("#!/bin/sh\n" + text)
+        (tools / name).chmod(0o755)
+
+    check.find_tool = lambda name: str(tools / name)
+    stand_in("compute-sanitizer", 'echo "========= ERROR SUMMARY: 0 errors" >&2\n')
+    check.sanitize()
+    runs = len(check.report["sanitizer"])
+    expect(runs > 10 and not check.report["failures"], check.report)
+    stand_in("compute-sanitizer", 'echo "========= ERROR SUMMARY: 2 errors"\n')
+    check.sanitize()
+    expect(len(check.report["failures"]) == runs, check.report)
+    line = ('{\\"case\\": \\"$c\\", \\"seconds\\": 1e-5, \\"clock\\": \\"cupti\\", '
+            '\\"method\\": \\"$CUDA_VISIBLE_DEVICES\\"}')
+    binary = f"""#!/bin/sh\nfor c in "$@"; do echo "{line}"; done\n"""
+    (tools / "binary").write_text(binary)
+    stand_in("nvcc", f"""while [ "$1" != -o ]; do shift; done; cp {tools}/binary "$2"; chmod +x "$2"\n""")
+    times = check.cub_times()
+    expect(list(times) == ["f32:65536r", "f32:21128r,768r"] and times["f32:65536r"]["method"] == "GPU-1", times)
+    stand_in("nvcc", "exit 1\n")
+    expect(check.cub_times() == {} and "does not compile" in check.report["failures"][-1], check.report["failures"])
+    shutil.rmtree(check.scratch)
 
 
 def no_gpu():
@@ -108,4 +144,4 @@ def cub():
 
 
 if __name__ == "__main__":
-    {"parsing": parsing, "no_gpu": no_gpu, "cpu": cpu, "cub": cub}[sys.argv[1]]()
+    {"parsing": parsing, "steps": steps, "no_gpu": no_gpu, "cpu": cpu, "cub": cub}[sys.argv[1]]()
