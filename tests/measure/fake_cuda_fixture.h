@@ -49,10 +49,13 @@ inline Candidate fake_kernel(const std::string& salt, const std::string& fault =
   return candidate;
 }
 
+/// The file of tests/fake_cuda.
+std::string fake_cuda_library();
+
 class FakeCuda : public testing::Test {
  protected:
   FakeCuda() {
-    const std::string library = std::string(REDTUNE_BINARY_DIR) + "/tests/fake_cuda/fake_cuda_device.so";
+    const std::string library = fake_cuda_library();
     environment_.set("REDTUNE_CUDA_DRIVER", library);
     environment_.set("REDTUNE_CUPTI", library);
     environment_.set("REDTUNE_NVRTC", library);
