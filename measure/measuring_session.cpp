@@ -41,6 +41,13 @@ Json request(const char* what) {
   return json;
 }
 
+Json load_request(const Candidate& candidate, std::int64_t number) {
+  Json load = request("load");
+  load["number"] = number;
+  load["program"] = to_json(candidate.program);
+  return load;
+}
+
 Outcome rejected(std::string detail) {
   Outcome outcome;
   outcome.kind = OutcomeKind::kRejected;
@@ -152,18 +159,23 @@ double MeasuringSession::least_seconds() const {
   return bytes / (kGenerous * memory_roof(task_.target));
 }
 
+void MeasuringSession::compile(const Candidate& candidate, std::int64_t number) {
+  worker_->ensure_running();
+  const double deadline = options_.compile_deadline_seconds;
+  if (worker_->ask(load_request(candidate, number), deadline, idle_).state != Answer::State::kDone) return;
+  const Answer answer = worker_->ask(request("prime"), deadline, idle_);
+  if (answer.state == Answer::State::kDone && !answer.reply.value("idle", true)) worker_->kill();
+}
+
 Outcome MeasuringSession::check(const Candidate& candidate, std::int64_t number,
                                 const std::function<void()>& starting) {
   const Clock::time_point start = Clock::now();
   worker_->ensure_running();
-  Json load = request("load");
-  load["number"] = number;
-  load["program"] = to_json(candidate.program);
   const auto finish = [&](Outcome outcome) {
     outcome.measure_seconds = seconds_since(start);
     return outcome;
   };
-  Answer answer = worker_->ask(load, options_.compile_deadline_seconds, idle_);
+  Answer answer = worker_->ask(load_request(candidate, number), options_.compile_deadline_seconds, idle_);
   if (answer.state != Answer::State::kDone) return finish(answer.failure);
   if (starting) starting();
   const double deadline = launch_deadline();
