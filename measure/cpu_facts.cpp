@@ -1,6 +1,7 @@
 #include "measure/cpu_facts.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <fstream>
 #include <limits>
 
@@ -46,6 +47,17 @@ std::int64_t largest_cache_bytes() {
     largest = std::max(largest, parse_size(text));
   }
   return largest;
+}
+
+double host_load() {
+  double load = 0;
+  return ::getloadavg(&load, 1) == 1 ? load : -1;
+}
+
+std::string clock_governor() {
+  std::ifstream file("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
+  std::string text;
+  return std::getline(file, text) && !text.empty() ? text : "unknown";
 }
 
 std::int64_t available_memory_bytes() {

@@ -16,14 +16,16 @@ struct DeviceInfo {
   std::string name;    // the device's own name, with UUID on CUDA
   std::string driver;  // version text
   Target target;       // filled from what the device reports
+  std::string clock = "opencl_events";  // what times come from: "cupti", "cuda_events", "opencl_events"
+  Json facts = Json::object();          // more that a log should tell: "uuid", "nvrtc", "clock_note", ...
 };
 
 /// Every device of this machine, best first (CUDA before OpenCL). Never throws; `notes` gets a line for each kind
 /// that is absent and why. Runs in a child process: a broken driver cannot take the tool down.
 std::vector<DeviceInfo> list_devices(std::vector<std::string>* notes = nullptr);
 
-/// The device called `id`, or the best one for "" and "best". Throws NoDevice with the remedy, UserError for an
-/// unknown id (naming those present).
+/// The device called `id` (a UUID names a CUDA device too), or the best one for "" and "best". Throws NoDevice with the
+/// remedy, UserError for an unknown id (naming those present).
 DeviceInfo pick_device(const std::string& id);
 
 struct MeasureOptions {

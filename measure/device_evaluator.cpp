@@ -149,6 +149,7 @@ RunResult run_once(const DeviceInfo& device, const Task& task, const Candidate& 
     result.outcome = *refused;
     return result;
   }
+  session.compile(candidate, 1);
   result.outcome = session.check(candidate, 1, nullptr);
   result.output = session.output();
   return result;

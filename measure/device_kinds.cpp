@@ -1,5 +1,6 @@
 #include "measure/device_kinds.h"
 
+#include "measure/cuda_device.h"
 #include "measure/opencl_device.h"
 
 namespace redtune {
@@ -7,7 +8,10 @@ namespace {
 
 bool is_opencl(std::string_view id) { return id == "cpu" || id.starts_with("opencl:"); }
 
+bool is_cuda(std::string_view id) { return id.starts_with("cuda:"); }
+
 constexpr DeviceKind kKinds[] = {
+    {"cuda", list_cuda_devices, is_cuda, open_cuda_device},
     {"opencl", list_opencl_devices, is_opencl, open_opencl_device},
 };
 

@@ -18,7 +18,7 @@ struct DeviceKind {
   std::vector<DeviceInfo> (*list)(std::string& note);
   bool (*owns)(std::string_view device_id);
   /// Runs in a worker process. Throws NoDevice.
-  std::unique_ptr<Driver> (*open)(const std::string& device_id);
+  std::unique_ptr<Driver> (*open)(const DeviceUse& use);
 };
 
 /// The one list.

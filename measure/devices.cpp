@@ -1,3 +1,4 @@
+#include <cstdlib>
 #include <exception>
 
 #include "measure/device.h"
@@ -66,8 +67,13 @@ DeviceInfo pick_device(const std::string& id) {
   }
   if (id.empty() || id == "best") return devices.front();
   for (const DeviceInfo& device : devices) {
-    if (device.id == id) return device;
+    if (device.id == id || device.facts.value("uuid", "") == id) return device;
     known.push_back(device.id);
+  }
+  const char* const visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  if (visible != nullptr && (id.starts_with("cuda:") || id.starts_with("GPU-"))) {
+    throw UserError("device '" + id + "' is not present: CUDA_VISIBLE_DEVICES='" + visible +
+                    "' leaves, counted anew from 0: " + join(known, ", "));
   }
   throw UserError(unknown_word_message("device", id, known));
 }

@@ -15,14 +15,27 @@
 
 namespace redtune {
 
+/// What is left of the worker when a candidate has failed. kLost: the device's context is beyond repair, every later
+/// call would fail.
+enum class WorkerAfter : std::uint8_t { kUsable, kLost };
+
 /// What became of a candidate that a driver could not build or launch. Caught by the worker, which replies
 /// with it.
 class CandidateFailure : public std::runtime_error {
  public:
-  CandidateFailure(OutcomeKind failed_as, const std::string& detail, std::string full_log = "")
-      : std::runtime_error(detail), kind(failed_as), log(std::move(full_log)) {}
+  CandidateFailure(OutcomeKind failed_as, const std::string& detail, std::string full_log = "",
+                   WorkerAfter after = WorkerAfter::kUsable)
+      : std::runtime_error(detail), kind(failed_as), log(std::move(full_log)), worker(after) {}
   OutcomeKind kind;
   std::string log;  // the compiler's whole log
+  WorkerAfter worker;
+};
+
+/// What a worker wants of a device.
+struct DeviceUse {
+  std::string id;
+  std::string clock;          // DeviceInfo::clock: this one or none
+  bool compile_only = false;  // load and prime are all that will be asked
 };
 
 /// What the device itself allows, where a target holds what is sensible.

@@ -41,6 +41,13 @@ Json request(const char* what) {
   return json;
 }
 
+Json load_request(const Candidate& candidate, std::int64_t number) {
+  Json load = request("load");
+  load["number"] = number;
+  load["program"] = to_json(candidate.program);
+  return load;
+}
+
 Outcome rejected(std::string detail) {
   Outcome outcome;
   outcome.kind = OutcomeKind::kRejected;
@@ -54,6 +61,7 @@ MeasuringSession::MeasuringSession(const DeviceInfo& device, const Task& task, c
                                    const std::function<std::vector<unsigned char>()>& make_input)
     : device_(device), task_(task), options_(options) {
   setup_.device_id = device.id;
+  setup_.clock = device.clock;
   setup_.target = task.target;
   setup_.fault = options.worker_fault;
   worker_.emplace(setup_, WorkerProcess::Role::kMeasure, evidence_, 0);
@@ -112,8 +120,9 @@ std::optional<Outcome> MeasuringSession::refuse(const Program& program) const {
       return rejected("kernel '" + launch.entry + "': block of " + std::to_string(threads) +
                       " threads, device allows " + std::to_string(limits.block_threads));
     }
-    if (launch.shared_bytes > limits.shared_bytes) {
-      return rejected("kernel '" + launch.entry + "': " + bytes_text(launch.shared_bytes) +
+    const std::int64_t shared = launch.shared_bytes + launch.dynamic_shared_bytes;
+    if (shared > limits.shared_bytes) {
+      return rejected("kernel '" + launch.entry + "': " + bytes_text(shared) +
                       " of shared memory, device allows " + bytes_text(limits.shared_bytes));
     }
   }
@@ -143,18 +152,23 @@ double MeasuringSession::least_seconds() const {
   return bytes / (kGenerous * memory_roof(task_.target));
 }
 
+void MeasuringSession::compile(const Candidate& candidate, std::int64_t number) {
+  worker_->ensure_running();
+  const double deadline = options_.compile_deadline_seconds;
+  if (worker_->ask(load_request(candidate, number), deadline, idle_).state != Answer::State::kDone) return;
+  const Answer answer = worker_->ask(request("prime"), deadline, idle_);
+  if (answer.state == Answer::State::kDone && !answer.reply.value("idle", true)) worker_->kill();
+}
+
 Outcome MeasuringSession::check(const Candidate& candidate, std::int64_t number,
                                 const std::function<void()>& starting) {
   const Clock::time_point start = Clock::now();
   worker_->ensure_running();
-  Json load = request("load");
-  load["number"] = number;
-  load["program"] = to_json(candidate.program);
   const auto finish = [&](Outcome outcome) {
     outcome.measure_seconds = seconds_since(start);
     return outcome;
   };
-  Answer answer = worker_->ask(load, options_.compile_deadline_seconds, idle_);
+  Answer answer = worker_->ask(load_request(candidate, number), options_.compile_deadline_seconds, idle_);
   if (answer.state != Answer::State::kDone) return finish(answer.failure);
   if (starting) starting();
   const double deadline = launch_deadline();

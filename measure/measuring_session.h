@@ -22,6 +22,10 @@ class MeasuringSession {
   /// What the device can never run, with numbers; nullopt when it may.
   std::optional<Outcome> refuse(const Program& program) const;
 
+  /// For who has no compile workers: does all that the device puts off until a first launch, under the deadline of
+  /// compiling. Failures are left to `check`, which meets them again.
+  void compile(const Candidate& candidate, std::int64_t number);
+
   /// Compiles `candidate`, runs it once on poisoned memory and checks what it made. The outcome is kTimed,
   /// still without times, when it is right. `starting` is called before the launch.
   Outcome check(const Candidate& candidate, std::int64_t number, const std::function<void()>& starting);

@@ -140,6 +140,7 @@ DeviceInfo describe(const NamedDevice& named) {
   info.driver = (maker == "Portable Computing Language" ? "PoCL" : maker) + " " +
                 device_text(device, CL_DRIVER_VERSION);
   const std::string model = cpu ? "cpu: " + cpu_model() : trim(device_text(device, CL_DEVICE_NAME));
+  info.facts["clock_policy"] = cpu ? "governor " + clock_governor() : std::string("not set by redtune");
   info.name = model + ", " + std::to_string(info.target.units) +
               (info.target.units == 1 ? " unit, " : " units, ") + info.driver;
   return info;
@@ -390,11 +391,11 @@ std::vector<DeviceInfo> list_opencl_devices(std::string& note) {
   return devices;
 }
 
-std::unique_ptr<Driver> open_opencl_device(const std::string& id) {
+std::unique_ptr<Driver> open_opencl_device(const DeviceUse& use) {
   for (const NamedDevice& named : named_devices()) {
-    if (named.id == id) return std::make_unique<OpenClDriver>(named.device);
+    if (named.id == use.id) return std::make_unique<OpenClDriver>(named.device);
   }
-  throw NoDevice("no OpenCL device '" + id + "': its driver does not list it");
+  throw NoDevice("no OpenCL device '" + use.id + "': its driver does not list it");
 }
 
 }  // namespace redtune

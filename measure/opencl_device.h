@@ -15,7 +15,7 @@ namespace redtune {
 /// misbehaves.
 std::vector<DeviceInfo> list_opencl_devices(std::string& note);
 
-/// Throws NoDevice when `id` names none.
-std::unique_ptr<Driver> open_opencl_device(const std::string& id);
+/// Throws NoDevice when `use.id` names none. The clock is always that of event profiling.
+std::unique_ptr<Driver> open_opencl_device(const DeviceUse& use);
 
 }  // namespace redtune

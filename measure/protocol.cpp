@@ -8,6 +8,8 @@ Json to_json(const DeviceInfo& device) {
   json["name"] = device.name;
   json["driver"] = device.driver;
   json["target"] = to_json(device.target);
+  json["clock"] = device.clock;
+  json["facts"] = device.facts;
   return json;
 }
 
@@ -17,6 +19,8 @@ DeviceInfo parse_device_info(JsonObject json) {
   device.name = json.get_string("name");
   device.driver = json.get_string("driver");
   device.target = parse_target(json.get("target"), json.origin());
+  device.clock = json.get_string("clock");
+  device.facts = json.get("facts");
   json.finish();
   return device;
 }

@@ -1,7 +1,8 @@
 // What the tool and its workers say to each other: one JSON object a line, requests on the worker's stdin,
 // replies on its stdout. The worker answers each request with exactly one reply, after any number of beats.
 //
-//   {"do": "open", "device": ID}                     {"is": "done", "limits": {...}}
+//   {"do": "open", "device": ID, "clock": CLOCK, "compile_only": BOOL}
+//                                                    {"is": "done", "limits": {...}}
 //   {"do": "input", "target": {...}, "arena": {...}, "output": {...}}
 //                                                    {"is": "done"}
 //   {"do": "load", "number": N, "program": {...}}    {"is": "done"}         builds, makes the buffers
@@ -12,6 +13,7 @@
 //   [...]}
 //
 // A candidate that fails:  {"is": "failed", "kind": OUTCOME, "detail": WHY, "log": COMPILER'S LOG}
+//                          with "last": true when the worker is of no further use
 // While timing goes on:    {"is": "beat"}
 // A worker that cannot work: {"is": "failed", "kind": "no_device", "detail": WHY}
 //

@@ -74,9 +74,10 @@ class Worker {
 
 Json Worker::open(JsonObject& request) {
   const std::string id = request.get_string("device");
+  const DeviceUse use{id, request.get_string("clock"), request.get_bool("compile_only", false)};
   const DeviceKind* const kind = kind_of_device(id);
   if (kind == nullptr) throw NoDevice("no kind of device owns '" + id + "'");
-  driver_ = kind->open(id);
+  driver_ = kind->open(use);
   Json reply = done();
   reply["limits"] = to_json(driver_->limits());
   return reply;
@@ -156,7 +157,9 @@ Json answer(Worker& worker, const std::string& line) {
   try {
     return worker.obey(parse_json(line, kOrigin));
   } catch (const CandidateFailure& failure) {
-    return failed(name(failure.kind), failure.what(), failure.log);
+    Json reply = failed(name(failure.kind), failure.what(), failure.log);
+    if (failure.worker == WorkerAfter::kLost) reply["last"] = true;
+    return reply;
   } catch (const NoDevice& error) {
     return failed("no_device", error.what());
   } catch (const std::exception& error) {

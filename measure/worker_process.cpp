@@ -73,6 +73,8 @@ void WorkerProcess::ensure_running() {
     Json request = Json::object();
     request["do"] = "open";
     request["device"] = setup_.device_id;
+    request["clock"] = setup_.clock;
+    request["compile_only"] = role_ == Role::kCompile;
     Answer answer = ask_at_start(request);
     limits_ = parse_device_limits(JsonObject(answer.reply, kOrigin).get_object("limits"));
   }
@@ -146,6 +148,7 @@ Answer WorkerProcess::understand(const std::string& line) {
     const std::string kind = object.get_string("kind");
     const bool broken = kind == "internal" || kind == "no_device";
     answer.failure.kind = broken ? OutcomeKind::kLaunchFailed : parse_outcome_kind(kind);
+    if (object.get_bool("last", false)) kill();
     return answer;
   } catch (const UserError& error) {
     process_->kill();

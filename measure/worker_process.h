@@ -17,7 +17,7 @@ std::string worker_path();
 
 /// Everything that each worker of a run needs to know.
 struct WorkerSetup {
-  std::string device_id;
+  std::string device_id, clock;
   Target target;
   ArenaLayout layout;
   MemoryAddress arena, output;

@@ -71,6 +71,7 @@ Json to_json(const KernelLaunch& launch) {
   json["block"] = launch.block;
   json["shared_bytes"] = launch.shared_bytes;
   json["arguments"] = launch.arguments;
+  if (launch.dynamic_shared_bytes > 0) json["dynamic_shared_bytes"] = launch.dynamic_shared_bytes;
   return json;
 }
 
@@ -97,6 +98,7 @@ KernelLaunch parse_launch(JsonObject json, std::size_t buffers) {
     }
     launch.arguments.push_back(static_cast<int>(index));
   }
+  if (json.has("dynamic_shared_bytes")) launch.dynamic_shared_bytes = at_least(json, "dynamic_shared_bytes", 1);
   json.finish();
   return launch;
 }

@@ -32,6 +32,7 @@ struct KernelLaunch {
   std::array<std::int32_t, 3> block{1, 1, 1};
   std::int64_t shared_bytes = 0;  // static shared memory that the text declares (for limits and reports)
   std::vector<int> arguments;     // indices into the buffers
+  std::int64_t dynamic_shared_bytes = 0;  // on top, sized by the launch (CUDA only)
   friend bool operator==(const KernelLaunch&, const KernelLaunch&) = default;
 };
 

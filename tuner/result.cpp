@@ -1,6 +1,10 @@
 // What can be asked of a finished run.
-#include <algorithm>
+#include <unistd.h>
 
+#include <algorithm>
+#include <thread>
+
+#include "measure/cpu_facts.h"
 #include "space/mappings.h"
 #include "support/version.h"
 #include "tuner/trials.h"
@@ -68,6 +72,27 @@ std::string no_valid_message(const TuneResult& result) {
   return message;
 }
 
+RunInfo run_info(const TuneResult& result, const TuneOptions& options) {
+  char host[256] = "";
+  ::gethostname(host, sizeof host - 1);
+  RunInfo info{kVersion, options.command_line, result.device.name, result.device.driver, host,
+               options.seed, Json::object()};
+  Operator op = result.task.op;
+  op.data.reset();
+  info.extra["operator"] = to_json(op);
+  info.extra["target"] = result.task.target.name;
+  info.extra["strategy"] = options.strategy;
+  info.extra["space_size"] = result.space_size;
+  info.extra["default_schedule"] = result.default_schedule.text();
+  info.extra["timing"] = trial_key(result.task, result.device, options.measure).timing;
+  info.extra["device_facts"] = result.device.facts;
+  info.extra["data_seed"] = options.measure.data_seed;
+  info.extra["samples"] = {options.measure.min_samples, options.measure.max_samples};
+  info.extra["host_cores"] = std::thread::hardware_concurrency();
+  info.extra["host_load"] = host_load();
+  return info;
+}
+
 Config make_config(const TuneResult& result, const Program& program, const std::string& log_hash) {
   const Trial& best = result.trials[*result.best];
   Config config;
@@ -95,8 +120,7 @@ Config make_config(const TuneResult& result, const Program& program, const std::
 
 TrialKey trial_key(const Task& task, const DeviceInfo& device, const MeasureOptions& options) {
   const std::string caches = options.cold ? "cold" : "hot";
-  const std::string clock = task.target.kind == TargetKind::kCuda ? "cupti" : "opencl_events";
-  return {task.key(), device.name, caches + "/" + clock};
+  return {task.key(), device.name, caches + "/" + device.clock};
 }
 
 }  // namespace redtune

@@ -57,6 +57,9 @@ Progress progress_of(const TuneResult& result);
 /// Counts by reason with one example each, for a run in which nothing was valid.
 std::string no_valid_message(const TuneResult& result);
 
+/// The header of a run in the log: everything that makes its times comparable with others, or not.
+RunInfo run_info(const TuneResult& result, const TuneOptions& options);
+
 /// The config of the best trial of `result`, which must have one; `program` is its kernel.
 Config make_config(const TuneResult& result, const Program& program, const std::string& log_hash);
 

@@ -1,7 +1,5 @@
 #include "tuner/tuning.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <exception>
@@ -11,7 +9,6 @@
 #include "space/heuristic.h"
 #include "space/mappings.h"
 #include "support/error.h"
-#include "support/version.h"
 #include "tuner/generating.h"
 #include "tuner/trials.h"
 
@@ -26,11 +23,6 @@ constexpr double kSearchShare = 0.9;
 
 double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-std::string host_name() {
-  char name[256] = "";
-  return ::gethostname(name, sizeof name - 1) == 0 ? name : "";
 }
 
 class Tuner {
@@ -283,16 +275,7 @@ class Tuner {
     if (best_seconds_ > 0) evaluator_->set_best(best_seconds_);
     if (options_.log_path.empty()) return;
     log_ = std::make_unique<Log>(options_.log_path, options_.force_log);
-    RunInfo info{kVersion,    options_.command_line, result_.device.name, result_.device.driver,
-                 host_name(), options_.seed,         Json::object()};
-    Operator op = result_.task.op;
-    op.data.reset();
-    info.extra["operator"] = to_json(op);
-    info.extra["target"] = result_.task.target.name;
-    info.extra["strategy"] = options_.strategy;
-    info.extra["space_size"] = result_.space_size;
-    info.extra["default_schedule"] = result_.default_schedule.text();
-    log_->run(info);
+    log_->run(run_info(result_, options_));
   }
 
   void end_log(const std::string& reason) {

@@ -18,7 +18,7 @@ Program program() {
                      {"partials", BufferKind::kScratch, DType::kF64, 7},
                      {"tickets", BufferKind::kCounter, DType::kI32, 1}};
   program.launches = {{"first", {std::int64_t{1} << 31, 2, 3}, {32, 4, 1}, 1024, {0, 2, 3}},
-                      {"second", {1, 1, 1}, {64, 1, 1}, 0, {2, 1}}};
+                      {"second", {1, 1, 1}, {64, 1, 1}, 0, {2, 1}, 65536}};
   return program;
 }
 
@@ -44,6 +44,9 @@ TEST(Program, ComplaintsNameOriginAndField) {
   json = to_json(program());
   json["buffers"][0]["elements"] = -1;
   EXPECT_THAT(complaint(json), HasSubstr("field 'buffers[0].elements' must be at least 0"));
+  json = to_json(program());
+  json["launches"][1]["dynamic_shared_bytes"] = 0;
+  EXPECT_THAT(complaint(json), HasSubstr("field 'launches[1].dynamic_shared_bytes' must be at least 1"));
   json = to_json(program());
   json["launches"][0]["blocks"] = 1;
   EXPECT_THAT(complaint(json), HasSubstr("blocks"));

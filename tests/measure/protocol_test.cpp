@@ -11,7 +11,7 @@ namespace {
 JsonObject object(const Json& json) { return JsonObject(json, "test"); }
 
 TEST(Protocol, DevicesComeBackAsTheyWere) {
-  DeviceInfo device{"cpu", "cpu: Some \"Model\"", "driver 1", {}};
+  DeviceInfo device{"cpu", "cpu: Some \"Model\"", "driver 1", {}, "a clock", {{"uuid", "GPU-1"}}};
   device.target.units = 7;
   device.target.last_level_cache_bytes = std::int64_t{1} << 40;
   const Json json = to_json(device);
@@ -20,6 +20,8 @@ TEST(Protocol, DevicesComeBackAsTheyWere) {
   EXPECT_EQ(back.name, device.name);
   EXPECT_EQ(back.driver, device.driver);
   EXPECT_EQ(back.target, device.target);
+  EXPECT_EQ(back.clock, device.clock);
+  EXPECT_EQ(back.facts, device.facts);
 }
 
 TEST(Protocol, LayoutsAndRulesComeBackAsTheyWere) {

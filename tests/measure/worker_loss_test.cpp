@@ -2,11 +2,10 @@
 #include <signal.h>
 
 #include <chrono>
-#include <filesystem>
-#include <fstream>
 #include <thread>
 
 #include "tests/measure/device_fixture.h"
+#include "tests/support/worker_list.h"
 
 namespace redtune {
 namespace {
@@ -16,22 +15,6 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-// Children of this process that run the worker, by /proc.
-std::vector<pid_t> workers() {
-  std::vector<pid_t> found;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
-    const std::string pid = entry.path().filename().string();
-    if (pid.find_first_not_of("0123456789") != std::string::npos) continue;
-    std::ifstream file(entry.path() / "stat");
-    std::string text;
-    std::getline(file, text);
-    const std::size_t close = text.rfind(')');
-    if (close == std::string::npos || text.find("(redtune-worker") == std::string::npos) continue;
-    if (std::atoi(text.substr(close + 4).c_str()) == ::getpid()) found.push_back(std::stoi(pid));
-  }
-  return found;
 }
 
 class WorkerLoss : public DeviceTest {};

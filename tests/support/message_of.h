@@ -7,12 +7,12 @@
 
 namespace redtune {
 
-/// The message of the UserError that `call` throws; "no error" when it throws none.
-template <typename Call>
+/// The message of the UserError (or whichever is asked for) that `call` throws; "no error" when it throws none.
+template <typename Error = UserError, typename Call>
 std::string message_of(Call&& call) {
   try {
     call();
-  } catch (const UserError& error) {
+  } catch (const Error& error) {
     return error.what();
   }
   return "no error";

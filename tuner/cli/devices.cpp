@@ -3,7 +3,7 @@
 #include <iostream>
 #include <memory>
 
-#include "measure/device.h"
+#include "measure/protocol.h"
 #include "support/text.h"
 #include "tuner/cli/verbs.h"
 
@@ -16,21 +16,14 @@ ExitCode run_devices(bool as_json) {
   if (as_json) {
     Json json = Json::object();
     json["devices"] = Json::array();
-    for (const DeviceInfo& device : devices) {
-      Json row = Json::object();
-      row["id"] = device.id;
-      row["name"] = device.name;
-      row["driver"] = device.driver;
-      row["target"] = to_json(device.target);
-      json["devices"].push_back(std::move(row));
-    }
+    for (const DeviceInfo& device : devices) json["devices"].push_back(to_json(device));
     json["notes"] = notes;
     std::cout << json.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
   } else {
     TextTable table;
-    table.row({"id", "name", "units", "driver"});
+    table.row({"id", "name", "units", "clock", "driver"});
     for (const DeviceInfo& device : devices) {
-      table.row({device.id, device.name, std::to_string(device.target.units), device.driver});
+      table.row({device.id, device.name, std::to_string(device.target.units), device.clock, device.driver});
     }
     if (!devices.empty()) std::cout << table.str();
     for (const std::string& note : notes) std::cout << note << "\n";

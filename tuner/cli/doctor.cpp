@@ -8,7 +8,10 @@
 #include <memory>
 
 #include "codegen/nvrtc.h"
+#include "measure/cuda_library.h"
+#include "measure/cupti_library.h"
 #include "measure/device.h"
+#include "support/error.h"
 #include "support/files.h"
 #include "support/text.h"
 #include "support/version.h"
@@ -36,17 +39,12 @@ void* open_first(const std::vector<std::string>& names, std::string& opened) {
 }
 
 Finding driver() {
-  std::string name;
-  void* library = open_first({"libcuda.so.1"}, name);
-  if (library == nullptr) {
-    return {"CUDA driver", "missing",
-            "libcuda.so.1 is not here; install the NVIDIA driver (a GPU is needed to tune on one)"};
+  try {
+    const CudaLibrary& library = cuda_library();
+    return {"CUDA driver", "ok", library.version_text() + " (" + library.path + ")"};
+  } catch (const NoDevice& error) {
+    return {"CUDA driver", "missing", error.what()};
   }
-  using Version = int (*)(int*);
-  const auto version = reinterpret_cast<Version>(::dlsym(library, "cuDriverGetVersion"));
-  int number = 0;
-  if (version == nullptr || version(&number) != 0) return {"CUDA driver", "warning", "does not answer"};
-  return {"CUDA driver", "ok", fmt::format("CUDA {}.{}", number / 1000, number % 1000 / 10)};
 }
 
 Finding nvrtc() {
@@ -62,26 +60,12 @@ Finding nvrtc() {
 }
 
 Finding cupti() {
-  std::vector<std::string> names{"libcupti.so", "libcupti.so.13", "libcupti.so.12", "libcupti.so.11"};
-  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
-    if (const char* root = std::getenv(variable)) {
-      names.push_back(std::string(root) + "/extras/CUPTI/lib64/libcupti.so");
-      names.push_back(std::string(root) + "/lib64/libcupti.so");
-    }
+  try {
+    const CuptiLibrary& library = cupti_library();
+    return {"CUPTI", "ok", fmt::format("API {} ({})", library.version, library.path)};
+  } catch (const NoDevice& error) {
+    return {"CUPTI", "missing", error.what()};
   }
-  names.insert(names.end(),
-               {"/usr/local/cuda/extras/CUPTI/lib64/libcupti.so", "/usr/local/cuda/lib64/libcupti.so"});
-  std::string name;
-  void* library = open_first(names, name);
-  if (library == nullptr) {
-    return {"CUPTI", "missing",
-            "libcupti.so is not here; install the CUDA toolkit's CUPTI, or set CUDA_HOME to it"};
-  }
-  using Version = int (*)(std::uint32_t*);
-  const auto version = reinterpret_cast<Version>(::dlsym(library, "cuptiGetVersion"));
-  std::uint32_t number = 0;
-  if (version == nullptr || version(&number) != 0) return {"CUPTI", "warning", name + " does not answer"};
-  return {"CUPTI", "ok", fmt::format("API {} ({})", number, name)};
 }
 
 Finding counters() {
@@ -92,16 +76,17 @@ Finding counters() {
   const bool restricted = text.find("RmProfilingAdminOnly: 1") != std::string::npos;
   if (!restricted) return {what, "ok", "every user may read them"};
   return {what, "warning",
-          "only root may read them; times work, counters do not. Set NVreg_RestrictProfilingToAdminUsers=0 "
-          "for the "
-          "nvidia module and load it again"};
+          "only root may read them (others get ERR_NVGPUCTRPERM); times work, counters do not. Load the nvidia "
+          "module with NVreg_RestrictProfilingToAdminUsers=0, or run as root, in a container with "
+          "--cap-add=SYS_ADMIN"};
 }
 
 std::vector<Finding> devices() {
   std::vector<std::string> notes;
   std::vector<Finding> findings;
   for (const DeviceInfo& device : list_devices(&notes)) {
-    findings.push_back({"device " + device.id, "ok", device.name + ", " + device.driver});
+    findings.push_back(
+        {"device " + device.id, "ok", device.name + ", " + device.driver + ", timed by " + device.clock});
   }
   for (const std::string& note : notes) findings.push_back({"device", "missing", note});
   return findings;
