@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "measure/cpu_facts.h"
+#include "measure/feasibility.h"
 #include "space/axes.h"
 #include "support/error.h"
 #include "support/stats.h"
@@ -39,13 +40,6 @@ Json request(const char* what) {
   Json json = Json::object();
   json["do"] = what;
   return json;
-}
-
-Outcome rejected(std::string detail) {
-  Outcome outcome;
-  outcome.kind = OutcomeKind::kRejected;
-  outcome.detail = std::move(detail);
-  return outcome;
 }
 
 }  // namespace
@@ -90,51 +84,15 @@ void MeasuringSession::require_memory() const {
 }
 
 std::optional<Outcome> MeasuringSession::refuse(const Program& program) const {
-  const DeviceLimits& limits = worker_->limits();
-  std::int64_t scratch = 0;
-  for (const BufferSpec& spec : program.buffers) {
-    const bool given = spec.kind == BufferKind::kInput || spec.kind == BufferKind::kOutput;
-    if (!given) scratch += spec.bytes();
-    const auto most = spec.kind == BufferKind::kInput    ? setup_.layout.input_bytes
-                      : spec.kind == BufferKind::kOutput ? output_bytes(task_)
-                                                         : limits.buffer_bytes - kGuardBytes;
-    if (spec.bytes() <= most) continue;
-    return rejected("buffer '" + spec.name + "' of " + bytes_text(spec.bytes()) + ", possible are " +
-                    bytes_text(most));
-  }
-  if (scratch > limits.memory_bytes / 4) {
-    return rejected("partial results of " + bytes_text(scratch) +
-                    " are more than a quarter of the device's " + bytes_text(limits.memory_bytes));
-  }
-  for (const KernelLaunch& launch : program.launches) {
-    const std::int64_t threads = std::int64_t{launch.block[0]} * launch.block[1] * launch.block[2];
-    if (threads > limits.block_threads) {
-      return rejected("kernel '" + launch.entry + "': block of " + std::to_string(threads) +
-                      " threads, device allows " + std::to_string(limits.block_threads));
-    }
-    if (launch.shared_bytes > limits.shared_bytes) {
-      return rejected("kernel '" + launch.entry + "': " + bytes_text(launch.shared_bytes) +
-                      " of shared memory, device allows " + bytes_text(limits.shared_bytes));
-    }
-  }
-  return std::nullopt;
+  return refuse_program(program, worker_->limits(), setup_.layout.input_bytes, output_bytes(task_));
 }
 
-// The tolerance is a line in the depth: two points of it, found once, serve every schedule.
 const Reference& MeasuringSession::reference(const Candidate& candidate) {
   if (!reference_) {
-    tolerance_of_storage_ = compute_reference(task_.op, input_, 0).tolerance;
-    reference_ = compute_reference(task_.op, input_, 1);
-    tolerance_of_depth_ = reference_->tolerance;
-    for (std::size_t i = 0; i < tolerance_of_depth_.size(); ++i)
-      tolerance_of_depth_[i] -= tolerance_of_storage_[i];
+    reference_.emplace(task_.op, input_);
     input_ = {};  // the shared copy is enough from here on
   }
-  const auto depth = static_cast<double>(combine_depth(task_, candidate.schedule));
-  for (std::size_t i = 0; i < tolerance_of_depth_.size(); ++i) {
-    reference_->tolerance[i] = tolerance_of_storage_[i] + depth * tolerance_of_depth_[i];
-  }
-  return *reference_;
+  return reference_->at(combine_depth(task_, candidate.schedule));
 }
 
 double MeasuringSession::launch_deadline() const {

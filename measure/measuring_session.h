@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
+#include "measure/depth_reference.h"
 #include "measure/device.h"
-#include "measure/reference.h"
 #include "measure/worker_process.h"
 
 namespace redtune {
@@ -51,8 +51,7 @@ class MeasuringSession {
   Evidence evidence_;
   WorkerSetup setup_;
   SharedMemory arena_, output_;
-  std::optional<Reference> reference_;
-  std::vector<double> tolerance_of_depth_, tolerance_of_storage_;
+  std::optional<DepthReference> reference_;
   double best_seconds_ = 0;
   std::function<void()> idle_;
   std::optional<WorkerProcess> worker_;
