@@ -55,7 +55,7 @@ double positive_infinities(const PatternSpot&) { return kInfinity; }
 bool at_border(const PatternSpot& spot) {
   const auto i = static_cast<std::uint64_t>(spot.index);
   constexpr std::uint64_t kFirst = 64;  // some rows of a small task have none
-  return spot.index + 1 == spot.count || (i >= kFirst && (std::has_single_bit(i) || std::has_single_bit(i + 1)));
+  return spot.index + 1 == spot.count || (i + 1 >= kFirst && (std::has_single_bit(i) || std::has_single_bit(i + 1)));
 }
 // One with its payload in the lowest bits only, or a plain one.
 double nans(const PatternSpot& spot) {

@@ -73,7 +73,7 @@ struct Verifier::Slot {
   SharedMemory output;
   State state = State::kIdle;
   Build build;
-  std::size_t pattern = 0;
+  std::size_t input = 0;
 };
 
 /// One call of verify.
@@ -81,8 +81,8 @@ struct Verifier::Work {
   const Task& task;
   std::span<const Schedule> schedules;
   const std::function<void(const ScheduleVerdict&)>& done;
-  std::vector<const InputPattern*> patterns;
-  std::vector<DepthReference> references;  // one per pattern
+  const std::vector<VerifyInput>& inputs;
+  std::vector<DepthReference> references;  // one per input
   SharedMemory arena;
   ArenaLayout layout;
   std::int64_t output_bytes = 0;
@@ -102,22 +102,21 @@ Verifier::Verifier(const DeviceInfo& device, const VerifyOptions& options)
 
 Verifier::~Verifier() = default;
 
-std::vector<const InputPattern*> Verifier::patterns_of(const Operator& op) {
-  std::vector<const InputPattern*> patterns;
+std::vector<VerifyInput> pattern_inputs(const Operator& op, std::uint64_t seed) {
+  std::vector<VerifyInput> inputs;
   for (const InputPattern& pattern : input_patterns()) {
-    if (applies(pattern, op)) patterns.push_back(&pattern);
+    if (applies(pattern, op)) inputs.push_back({std::string(pattern.name), make_input(op, pattern, seed)});
   }
-  return patterns;
+  return inputs;
 }
 
-// Inputs, one copy of the arena per pattern, their references, and memory for the outputs of each worker.
+// Inputs, one copy of the arena for each, their references, and memory for the outputs of each worker.
 void Verifier::set_task(Work& work) {
   const Operator& op = work.task.op;
-  work.patterns = patterns_of(op);
   const std::int64_t input_bytes = bytes_of_tensor(op.input(), op.input().storage_elements());
   work.output_bytes = bytes_of_tensor(op.output(), op.output().elements());
   work.layout = arena_layout(input_bytes, 0, false, 0);
-  work.layout.copies = static_cast<std::int64_t>(work.patterns.size());
+  work.layout.copies = static_cast<std::int64_t>(work.inputs.size());
   work.most_members = static_cast<std::size_t>(
       std::clamp<std::int64_t>(kMostBuildBytes / std::max<std::int64_t>(work.output_bytes, 1), 1,
                                static_cast<std::int64_t>(std::max<std::size_t>(options_.programs_per_build, 1))));
@@ -125,13 +124,13 @@ void Verifier::set_task(Work& work) {
   const std::int64_t needed = work.layout.bytes() + kReferenceBytes * work.layout.copies * op.output().elements() +
                               static_cast<std::int64_t>(slots_.size()) * 2 * kMostBuildBytes;
   if (needed > available_memory_bytes()) {
-    throw UserError("to verify " + op.title() + " on " + std::to_string(work.patterns.size()) + " inputs needs " +
+    throw UserError("to verify " + op.title() + " on " + std::to_string(work.inputs.size()) + " inputs needs " +
                     format_bytes(static_cast<double>(needed)) + " of memory, free are " +
                     format_bytes(static_cast<double>(available_memory_bytes())) + "; choose a smaller shape");
   }
-  work.arena = SharedMemory::create("redtune-patterns", work.layout.bytes());
-  for (std::size_t p = 0; p < work.patterns.size(); ++p) {
-    const std::vector<unsigned char> input = make_input(op, *work.patterns[p], options_.data_seed);
+  work.arena = SharedMemory::create("redtune-inputs", work.layout.bytes());
+  for (std::size_t p = 0; p < work.inputs.size(); ++p) {
+    const std::vector<unsigned char>& input = work.inputs[p].bytes;
     if (!input.empty()) {
       std::memcpy(work.arena.data() + work.layout.offset(static_cast<std::int64_t>(p)), input.data(), input.size());
     }
@@ -192,14 +191,14 @@ void Verifier::run_next(Slot& slot) {
   slot.state = Slot::State::kRunning;
   Json request = Json::object();
   request["do"] = "run";
-  request["copy"] = slot.pattern;
+  request["copy"] = slot.input;
   slot.worker.send(request, options_.run_deadline_seconds);
 }
 
 void Verifier::begin(Work& work, Slot& slot) {
   slot.build = std::move(work.ready.front());
   work.ready.pop_front();
-  slot.pattern = 0;
+  slot.input = 0;
   slot.worker.ensure_running();
   if (slot.build.members.size() == 1) {
     const std::optional<Outcome> refused =
@@ -226,7 +225,7 @@ void Verifier::fail(Work& work, Slot& slot, OutcomeKind kind, const std::string&
   if (!verdict.failure) {
     verdict.failure = kind;
     verdict.detail = detail;
-    if (running) verdict.pattern = std::string(work.patterns[slot.pattern]->name);
+    if (running) verdict.input = work.inputs[slot.input].name;
   }
   work.done(verdict);
 }
@@ -237,13 +236,13 @@ void Verifier::compare(Work& work, Slot& slot) {
   for (ScheduleVerdict& member : slot.build.members) {
     const std::int64_t depth = combine_depth(work.task, work.schedules[member.index]);
     const Verdict verdict =
-        check_output(work.task.op, work.references[slot.pattern].at(depth), {output, output + bytes});
+        check_output(work.task.op, work.references[slot.input].at(depth), {output, output + bytes});
     output += bytes;
     ++member.runs;
     member.max_error = std::max(member.max_error, verdict.max_error);
     if (verdict.pass || member.failure) continue;
     member.failure = OutcomeKind::kWrongResult;
-    member.pattern = std::string(work.patterns[slot.pattern]->name);
+    member.input = work.inputs[slot.input].name;
     member.detail = verdict.detail;
   }
 }
@@ -259,14 +258,14 @@ void Verifier::advance(Work& work, Slot& slot) {
   if (!reports.empty()) return fail(work, slot, OutcomeKind::kWrongResult, "oclgrind: " + reports.front());
   if (slot.state == Slot::State::kLoading) return run_next(slot);
   compare(work, slot);
-  if (++slot.pattern < work.patterns.size()) return run_next(slot);
+  if (++slot.input < work.inputs.size()) return run_next(slot);
   slot.state = Slot::State::kIdle;
   for (const ScheduleVerdict& member : slot.build.members) work.done(member);
 }
 
-void Verifier::verify(const Task& task, std::span<const Schedule> schedules,
+void Verifier::verify(const Task& task, std::span<const Schedule> schedules, const std::vector<VerifyInput>& inputs,
                       const std::function<void(const ScheduleVerdict&)>& done, const std::function<bool()>& stop) {
-  Work work{task, schedules, done, {}, {}, {}, {}, 0, 1, {}, {}};
+  Work work{task, schedules, done, inputs, {}, {}, {}, 0, 1, {}, {}};
   set_task(work);
   for (std::size_t i = 0; i < schedules.size(); i += work.most_members) {
     std::vector<std::size_t> members(std::min(work.most_members, schedules.size() - i));

@@ -36,13 +36,22 @@ struct VerifyOptions {
   std::string worker_fault;  // test builds: passed to the workers, see measure/fault.h
 };
 
+/// What a task is run on: the bytes of its input's storage.
+struct VerifyInput {
+  std::string name;
+  std::vector<unsigned char> bytes;
+};
+
+/// One for each pattern that applies to `op`, in order.
+std::vector<VerifyInput> pattern_inputs(const Operator& op, std::uint64_t seed);
+
 struct ScheduleVerdict {
   std::size_t index = 0;   // into the schedules given
   std::int64_t runs = 0;   // launches whose answer was compared with the reference
   double max_error = 0;    // worst error over tolerance
   /// What went wrong first; nothing when every answer was right. kRejected: the device cannot run it at all.
   std::optional<OutcomeKind> failure;
-  std::string pattern, detail;  // input of the failure (empty before the first run), and the evidence
+  std::string input, detail;  // name of the input that failed (empty before the first run), and the evidence
 };
 
 class Verifier {
@@ -51,14 +60,16 @@ class Verifier {
   Verifier(const DeviceInfo& device, const VerifyOptions& options);
   ~Verifier();
 
-  /// Every schedule on every pattern that applies to the task. `done` is called once per schedule, in no particular
-  /// order. Returns early when `stop` turns true. Schedules must be legal for the task, whose target is the device's or
-  /// a narrower one. Throws NoDevice, UserError when the inputs do not fit the memory.
-  void verify(const Task& task, std::span<const Schedule> schedules,
+  /// Every schedule on every input. `done` is called once per schedule, in no particular order. Returns early when
+  /// `stop` turns true. Schedules must be legal for the task, whose target is the device's or a narrower one. Throws
+  /// NoDevice, UserError when the inputs do not fit the memory.
+  void verify(const Task& task, std::span<const Schedule> schedules, const std::vector<VerifyInput>& inputs,
               const std::function<void(const ScheduleVerdict&)>& done, const std::function<bool()>& stop = nullptr);
-
-  /// The patterns that apply to `op`, in order.
-  static std::vector<const InputPattern*> patterns_of(const Operator& op);
+  /// The same on the inputs of the patterns.
+  void verify(const Task& task, std::span<const Schedule> schedules,
+              const std::function<void(const ScheduleVerdict&)>& done, const std::function<bool()>& stop = nullptr) {
+    verify(task, schedules, pattern_inputs(task.op, options_.data_seed), done, stop);
+  }
 
  private:
   struct Slot;

@@ -69,8 +69,8 @@ void VerifyTally::add(const Task& task, const Schedule& schedule, const Schedule
     return;
   }
   ++tally.failed;
-  failures_.push_back({schedule.text(), schedule.mapping(), verdict.pattern, std::string(name(*verdict.failure)),
-                       verdict.detail, run_command(task.op, schedule, verdict.pattern, seed_)});
+  failures_.push_back({schedule.text(), schedule.mapping(), verdict.input, std::string(name(*verdict.failure)),
+                       verdict.detail, run_command(task.op, schedule, verdict.input, seed_)});
 }
 
 MappingTally VerifyTally::total() const {

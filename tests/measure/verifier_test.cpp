@@ -40,7 +40,7 @@ class VerifierTest : public DeviceTest {
 TEST_F(VerifierTest, RightSchedulesPassOnEveryPattern) {
   for (const auto& [index, verdict] : verify()) {
     EXPECT_FALSE(verdict.failure) << verdict.detail;
-    EXPECT_EQ(verdict.runs, static_cast<std::int64_t>(Verifier::patterns_of(task_.op).size()));
+    EXPECT_EQ(verdict.runs, static_cast<std::int64_t>(pattern_inputs(task_.op, 1).size()));
     EXPECT_LE(verdict.max_error, 1);
   }
 }
@@ -83,7 +83,7 @@ TEST_F(VerifierTest, EveryKindOfFaultIsFoundAndBlamedOnItsSchedule) {
       if (index != 2) continue;
       EXPECT_EQ(verdict.failure, row.kind) << row.fault;
       EXPECT_THAT(verdict.detail, HasSubstr(row.detail));
-      EXPECT_EQ(verdict.pattern, "random");
+      EXPECT_EQ(verdict.input, "random");
     }
   }
 }

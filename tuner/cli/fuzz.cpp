@@ -60,7 +60,7 @@ class Fuzz {
     const auto over = [&] {
       return stop || (limit > 0 && seconds() > limit) || (arguments_.cases > 0 && cases() >= arguments_.cases);
     };
-    while (!over()) step([&] { return stop.load(); });
+    while (!over()) step(over);
     report();
     return tally_.failures().empty() ? ExitCode::kDone : ExitCode::kInternal;
   }

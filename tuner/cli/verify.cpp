@@ -23,9 +23,11 @@ struct VerifyVerbArguments {
   bool all = false, json = false;
 };
 
-std::string names_of(const std::vector<const InputPattern*>& patterns) {
+std::string pattern_names(const Operator& op) {
   std::vector<std::string> names;
-  for (const InputPattern* pattern : patterns) names.emplace_back(pattern->name);
+  for (const InputPattern& pattern : input_patterns()) {
+    if (applies(pattern, op)) names.emplace_back(pattern.name);
+  }
   return join(names, ", ");
 }
 
@@ -58,7 +60,7 @@ void print(const Task& task, const std::string& device, const Verified& verified
   const MappingTally total = verified.tally.total();
   std::cout << "operator " << task.op.title() << "  (" << task.op.key() << ")\n"
             << "device   " << device << "\n"
-            << "inputs   " << names_of(Verifier::patterns_of(task.op)) << " (seed " << seed << ")\n"
+            << "inputs   " << pattern_names(task.op) << " (seed " << seed << ")\n"
             << verified.tally.table() << verified.tally.failure_text(kShown)
             << fmt::format("{} of {} schedules checked in {}, {:.0f} a minute\n", total.schedules, verified.chosen,
                            format_seconds(verified.seconds),
