@@ -61,7 +61,8 @@ void append(Program& merged, const Program& program, const std::string& suffix) 
 
 Program merge(std::span<const Program> programs, std::size_t first) {
   Program merged;
-  for (std::size_t i = 0; i < programs.size(); ++i) append(merged, programs[i], "_" + std::to_string(first + i));
+  for (std::size_t i = 0; i < programs.size(); ++i)
+    append(merged, programs[i], "_" + std::to_string(first + i));
   return merged;
 }
 

@@ -19,9 +19,9 @@ struct Program {
   friend bool operator==(const Program&, const Program&) = default;
 };
 
-/// Several programs over the same inputs as one: compilers take less time for one text than for many. Inputs are
-/// shared by name; every other buffer and every entry gets "_N" behind its name, N counted from `first`. Outputs and
-/// launches keep their order. Macros that a text defines end with it; other names must not meet.
+/// Several programs over the same inputs as one: compilers take less time for one text than for many. Inputs
+/// are shared by name; every other buffer and every entry gets "_N" behind its name, N counted from `first`.
+/// Outputs and launches keep their order. Macros that a text defines end with it; other names must not meet.
 Program merge(std::span<const Program> programs, std::size_t first = 0);
 
 Json to_json(const Program& program);

@@ -16,8 +16,8 @@ Outcome rejected(std::string detail) {
 
 }  // namespace
 
-std::optional<Outcome> refuse_program(const Program& program, const DeviceLimits& limits, std::int64_t input_bytes,
-                                      std::int64_t output_bytes) {
+std::optional<Outcome> refuse_program(const Program& program, const DeviceLimits& limits,
+                                      std::int64_t input_bytes, std::int64_t output_bytes) {
   std::int64_t scratch = 0;
   for (const BufferSpec& spec : program.buffers) {
     const bool given = spec.kind == BufferKind::kInput || spec.kind == BufferKind::kOutput;

@@ -10,9 +10,9 @@
 
 namespace redtune {
 
-/// A rejected outcome with numbers; nullopt when the device may run `program`. `input_bytes`, `output_bytes`: what
-/// lies in shared memory for it.
-std::optional<Outcome> refuse_program(const Program& program, const DeviceLimits& limits, std::int64_t input_bytes,
-                                      std::int64_t output_bytes);
+/// A rejected outcome with numbers; nullopt when the device may run `program`. `input_bytes`, `output_bytes`:
+/// what lies in shared memory for it.
+std::optional<Outcome> refuse_program(const Program& program, const DeviceLimits& limits,
+                                      std::int64_t input_bytes, std::int64_t output_bytes);
 
 }  // namespace redtune

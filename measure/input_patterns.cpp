@@ -55,16 +55,19 @@ double positive_infinities(const PatternSpot&) { return kInfinity; }
 bool at_border(const PatternSpot& spot) {
   const auto i = static_cast<std::uint64_t>(spot.index);
   constexpr std::uint64_t kFirst = 64;  // some rows of a small task have none
-  return spot.index + 1 == spot.count || (i + 1 >= kFirst && (std::has_single_bit(i) || std::has_single_bit(i + 1)));
+  return spot.index + 1 == spot.count ||
+         (i + 1 >= kFirst && (std::has_single_bit(i) || std::has_single_bit(i + 1)));
 }
 // One with its payload in the lowest bits only, or a plain one.
 double nans(const PatternSpot& spot) {
-  return spot.index % 2 == 0 ? std::numeric_limits<double>::quiet_NaN() : std::numeric_limits<double>::signaling_NaN();
+  return spot.index % 2 == 0 ? std::numeric_limits<double>::quiet_NaN()
+                             : std::numeric_limits<double>::signaling_NaN();
 }
 
 double subnormals(const PatternSpot& spot) {
   const FloatFormat format = float_format(spot.dtype);
-  return std::ldexp(static_cast<double>(spot.hash & 15) - 7.5 > 0 ? 3.0 : -5.0, format.min_exponent - format.digits + 1);
+  return std::ldexp(static_cast<double>(spot.hash & 15) - 7.5 > 0 ? 3.0 : -5.0,
+                    format.min_exponent - format.digits + 1);
 }
 
 double extremes(const PatternSpot& spot) {
@@ -75,7 +78,8 @@ double extremes(const PatternSpot& spot) {
 std::int64_t whole_extremes(const PatternSpot& spot) {
   const int bits = 8 * bytes_of(spot.dtype);
   const bool is_signed = spot.dtype != DType::kU8 && spot.dtype != DType::kBool;
-  const std::int64_t most = is_signed ? std::numeric_limits<std::int64_t>::max() >> (64 - bits) : (1 << bits) - 1;
+  const std::int64_t most =
+      is_signed ? std::numeric_limits<std::int64_t>::max() >> (64 - bits) : (1 << bits) - 1;
   const std::int64_t least = is_signed ? -most - 1 : 0;
   const std::int64_t values[] = {most, least, is_signed ? -1 : 1, least + 1};
   return values[spot.hash & 3];
@@ -88,11 +92,15 @@ constexpr InputPattern kPatterns[] = {
     {"all_equal", "one value everywhere", all_equal, whole_all_equal, nullptr, false, true},
     {"alternating", "one size, signs in turns", alternating, whole_alternating, nullptr, false, true},
     {"few_values", "0, 1, 2 in turns: many ties", few_values, whole_few_values, nullptr, false, true},
-    {"cancellation", "large numbers that cancel, small ones between", cancellation, nullptr, nullptr, false, false},
-    {"large_offset", "small differences far from zero", large_offset, whole_large_offset, nullptr, false, false},
+    {"cancellation", "large numbers that cancel, small ones between", cancellation, nullptr, nullptr, false,
+     false},
+    {"large_offset", "small differences far from zero", large_offset, whole_large_offset, nullptr, false,
+     false},
     {"infinities", "a few infinities of both signs", infinities, nullptr, sparse, false, true},
-    {"positive_infinities", "a few infinities of one sign", positive_infinities, nullptr, sparse, false, true},
-    {"nan_at_borders", "NaN at both ends of tiles, blocks and vectors", nans, nullptr, at_border, false, true},
+    {"positive_infinities", "a few infinities of one sign", positive_infinities, nullptr, sparse, false,
+     true},
+    {"nan_at_borders", "NaN at both ends of tiles, blocks and vectors", nans, nullptr, at_border, false,
+     true},
     {"subnormals", "numbers below the smallest normal one", subnormals, nullptr, nullptr, false, true},
     {"extremes", "largest and smallest numbers of the type", extremes, whole_extremes, nullptr, true, true},
 };
@@ -180,8 +188,9 @@ std::vector<unsigned char> make_input(const Operator& op, const InputPattern& pa
                              [](double x) { return float_bits<std::uint32_t>(x, 0x7f800000, f32_bits); });
       break;
     case DType::kF64:
-      replace<std::uint64_t>(bytes, pattern, seed, dtype, pattern.real,
-                             [](double x) { return float_bits<std::uint64_t>(x, 0x7ff0000000000000, f64_bits); });
+      replace<std::uint64_t>(bytes, pattern, seed, dtype, pattern.real, [](double x) {
+        return float_bits<std::uint64_t>(x, 0x7ff0000000000000, f64_bits);
+      });
       break;
   }
   return bytes;

@@ -1,5 +1,5 @@
-// Inputs that break careless reductions: one table, one row per kind of data. What `verify` and the property tests run
-// every schedule on, beside random data.
+// Inputs that break careless reductions: one table, one row per kind of data. What `verify` and the property
+// tests run every schedule on, beside random data.
 #pragma once
 
 #include <cstdint>
@@ -24,9 +24,11 @@ struct InputPattern {
   double (*real)(const PatternSpot&);
   /// The same for integers and bool (wrapped to their bits); null: not for them.
   std::int64_t (*whole)(const PatternSpot&);
-  /// `real` returns a value only where this says so; elsewhere the elements of make_input stay. Null: everywhere.
+  /// `real` returns a value only where this says so; elsewhere the elements of make_input stay. Null:
+  /// everywhere.
   bool (*replaces)(const PatternSpot&);
-  bool exact_only;  // sums of such numbers overflow in one order and not in another: for order-free operators only
+  bool exact_only;  // sums of such numbers overflow in one order and not in another: for order-free operators
+                    // only
   bool products;    // fit for prod: no product of them overflows or vanishes in one order only
 };
 

@@ -40,7 +40,9 @@ std::vector<std::string> watcher(Watch watch, const std::string& log) {
   return command;
 }
 
-std::int64_t bytes_of_tensor(const Tensor& tensor, std::int64_t elements) { return elements * bytes_of(tensor.dtype); }
+std::int64_t bytes_of_tensor(const Tensor& tensor, std::int64_t elements) {
+  return elements * bytes_of(tensor.dtype);
+}
 
 std::int64_t own_bytes(const Program& program) {
   std::int64_t bytes = 0;
@@ -117,22 +119,24 @@ void Verifier::set_task(Work& work) {
   work.output_bytes = bytes_of_tensor(op.output(), op.output().elements());
   work.layout = arena_layout(input_bytes, 0, false, 0);
   work.layout.copies = static_cast<std::int64_t>(work.inputs.size());
-  work.most_members = static_cast<std::size_t>(
-      std::clamp<std::int64_t>(kMostBuildBytes / std::max<std::int64_t>(work.output_bytes, 1), 1,
-                               static_cast<std::int64_t>(std::max<std::size_t>(options_.programs_per_build, 1))));
+  work.most_members = static_cast<std::size_t>(std::clamp<std::int64_t>(
+      kMostBuildBytes / std::max<std::int64_t>(work.output_bytes, 1), 1,
+      static_cast<std::int64_t>(std::max<std::size_t>(options_.programs_per_build, 1))));
   constexpr std::int64_t kReferenceBytes = 4 * 8;
-  const std::int64_t needed = work.layout.bytes() + kReferenceBytes * work.layout.copies * op.output().elements() +
+  const std::int64_t needed = work.layout.bytes() +
+                              kReferenceBytes * work.layout.copies * op.output().elements() +
                               static_cast<std::int64_t>(slots_.size()) * 2 * kMostBuildBytes;
   if (needed > available_memory_bytes()) {
-    throw UserError("to verify " + op.title() + " on " + std::to_string(work.inputs.size()) + " inputs needs " +
-                    format_bytes(static_cast<double>(needed)) + " of memory, free are " +
+    throw UserError("to verify " + op.title() + " on " + std::to_string(work.inputs.size()) +
+                    " inputs needs " + format_bytes(static_cast<double>(needed)) + " of memory, free are " +
                     format_bytes(static_cast<double>(available_memory_bytes())) + "; choose a smaller shape");
   }
   work.arena = SharedMemory::create("redtune-inputs", work.layout.bytes());
   for (std::size_t p = 0; p < work.inputs.size(); ++p) {
     const std::vector<unsigned char>& input = work.inputs[p].bytes;
     if (!input.empty()) {
-      std::memcpy(work.arena.data() + work.layout.offset(static_cast<std::int64_t>(p)), input.data(), input.size());
+      std::memcpy(work.arena.data() + work.layout.offset(static_cast<std::int64_t>(p)), input.data(),
+                  input.size());
     }
     work.references.emplace_back(op, input);
   }
@@ -263,8 +267,10 @@ void Verifier::advance(Work& work, Slot& slot) {
   for (const ScheduleVerdict& member : slot.build.members) work.done(member);
 }
 
-void Verifier::verify(const Task& task, std::span<const Schedule> schedules, const std::vector<VerifyInput>& inputs,
-                      const std::function<void(const ScheduleVerdict&)>& done, const std::function<bool()>& stop) {
+void Verifier::verify(const Task& task, std::span<const Schedule> schedules,
+                      const std::vector<VerifyInput>& inputs,
+                      const std::function<void(const ScheduleVerdict&)>& done,
+                      const std::function<bool()>& stop) {
   Work work{task, schedules, done, inputs, {}, {}, {}, 0, 1, {}, {}};
   set_task(work);
   for (std::size_t i = 0; i < schedules.size(); i += work.most_members) {

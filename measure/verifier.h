@@ -1,5 +1,5 @@
-// Runs schedules on many inputs and compares each answer with the reference; takes no times. Several worker processes
-// side by side, several schedules per build: most of the cost of a check is compiling.
+// Runs schedules on many inputs and compares each answer with the reference; takes no times. Several worker
+// processes side by side, several schedules per build: most of the cost of a check is compiling.
 #pragma once
 
 #include <deque>
@@ -18,8 +18,8 @@ namespace redtune {
 
 class Evidence;
 
-/// What looks over the kernels' shoulders: Oclgrind, an OpenCL device that interprets them. It needs no machine code,
-/// which makes it the fastest device for small tasks, except when it looks for races.
+/// What looks over the kernels' shoulders: Oclgrind, an OpenCL device that interprets them. It needs no
+/// machine code, which makes it the fastest device for small tasks, except when it looks for races.
 enum class Watch : std::uint8_t {
   kNone,
   kAccesses,  // accesses outside of buffers, divergent barriers
@@ -46,9 +46,9 @@ struct VerifyInput {
 std::vector<VerifyInput> pattern_inputs(const Operator& op, std::uint64_t seed);
 
 struct ScheduleVerdict {
-  std::size_t index = 0;   // into the schedules given
-  std::int64_t runs = 0;   // launches whose answer was compared with the reference
-  double max_error = 0;    // worst error over tolerance
+  std::size_t index = 0;  // into the schedules given
+  std::int64_t runs = 0;  // launches whose answer was compared with the reference
+  double max_error = 0;   // worst error over tolerance
   /// What went wrong first; nothing when every answer was right. kRejected: the device cannot run it at all.
   std::optional<OutcomeKind> failure;
   std::string input, detail;  // name of the input that failed (empty before the first run), and the evidence
@@ -60,14 +60,16 @@ class Verifier {
   Verifier(const DeviceInfo& device, const VerifyOptions& options);
   ~Verifier();
 
-  /// Every schedule on every input. `done` is called once per schedule, in no particular order. Returns early when
-  /// `stop` turns true. Schedules must be legal for the task, whose target is the device's or a narrower one. Throws
-  /// NoDevice, UserError when the inputs do not fit the memory.
+  /// Every schedule on every input. `done` is called once per schedule, in no particular order. Returns early
+  /// when `stop` turns true. Schedules must be legal for the task, whose target is the device's or a narrower
+  /// one. Throws NoDevice, UserError when the inputs do not fit the memory.
   void verify(const Task& task, std::span<const Schedule> schedules, const std::vector<VerifyInput>& inputs,
-              const std::function<void(const ScheduleVerdict&)>& done, const std::function<bool()>& stop = nullptr);
+              const std::function<void(const ScheduleVerdict&)>& done,
+              const std::function<bool()>& stop = nullptr);
   /// The same on the inputs of the patterns.
   void verify(const Task& task, std::span<const Schedule> schedules,
-              const std::function<void(const ScheduleVerdict&)>& done, const std::function<bool()>& stop = nullptr) {
+              const std::function<void(const ScheduleVerdict&)>& done,
+              const std::function<bool()>& stop = nullptr) {
     verify(task, schedules, pattern_inputs(task.op, options_.data_seed), done, stop);
   }
 

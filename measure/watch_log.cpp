@@ -16,7 +16,8 @@ bool ordered_by_ticket(std::string_view report) {
 
 }  // namespace
 
-// A report begins at the left margin; what belongs to it is indented. Counts of suppressed reports are no report.
+// A report begins at the left margin; what belongs to it is indented. Counts of suppressed reports are no
+// report.
 std::vector<std::string> oclgrind_reports(std::string_view text) {
   std::vector<std::string> reports;
   bool open = false;

@@ -8,9 +8,9 @@
 
 namespace redtune {
 
-/// The reports in a piece of Oclgrind's log. What it says of groups that are ordered by a ticket is left out: it knows
-/// the order that barriers make inside a group, not that of the ticket, whose last holder reads all partials and sets
-/// the ticket back.
+/// The reports in a piece of Oclgrind's log. What it says of groups that are ordered by a ticket is left out:
+/// it knows the order that barriers make inside a group, not that of the ticket, whose last holder reads all
+/// partials and sets the ticket back.
 std::vector<std::string> oclgrind_reports(std::string_view text);
 
 /// Follows a log that another process appends to.

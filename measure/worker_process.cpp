@@ -52,8 +52,8 @@ WorkerProcess::WorkerProcess(const WorkerSetup& setup, Role role, Evidence& evid
 void WorkerProcess::start() {
   ++starts_;
   const bool measuring = role_ == Role::kMeasure;
-  stderr_name_ = std::string(role_word(role_)) + "-" + std::to_string(slot_) + "-" + std::to_string(starts_) +
-                 ".stderr";
+  stderr_name_ =
+      std::string(role_word(role_)) + "-" + std::to_string(slot_) + "-" + std::to_string(starts_) + ".stderr";
   SubprocessOptions options;
   options.command = {worker_path(), "--serve"};
   if (!setup_.command_prefix.empty()) {

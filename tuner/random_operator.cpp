@@ -15,7 +15,8 @@ using Sizes = std::vector<std::int64_t>;
 bool chance(Rng& rng, double probability) { return rng.uniform() < probability; }
 
 std::int64_t random_size(Rng& rng, std::int64_t most) {
-  constexpr std::int64_t kSizes[] = {1, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 49, 64, 65, 100, 131, 257, 1000, 1025, 4097};
+  constexpr std::int64_t kSizes[] = {1,  1,  2,  3,  4,  5,   7,   8,   9,    15,   16,  17,
+                                     31, 33, 49, 64, 65, 100, 131, 257, 1000, 1025, 4097};
   for (;;) {
     const std::int64_t size = kSizes[rng.below(std::size(kSizes))];
     if (size <= most) return size;
@@ -57,7 +58,8 @@ Sizes random_strides(Rng& rng, const Sizes& shape) {
 /// The least offset at which negative strides stay inside the storage.
 std::int64_t least_offset(const Sizes& shape, const Sizes& strides) {
   std::int64_t offset = 0;
-  for (std::size_t i = 0; i < shape.size(); ++i) offset += std::max<std::int64_t>(-strides[i] * (shape[i] - 1), 0);
+  for (std::size_t i = 0; i < shape.size(); ++i)
+    offset += std::max<std::int64_t>(-strides[i] * (shape[i] - 1), 0);
   return offset;
 }
 

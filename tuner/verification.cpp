@@ -15,7 +15,8 @@ std::string error_text(double error) {
   return text;
 }
 
-std::vector<std::string> cells(const std::string& mapping, const std::string& mapping_class, const MappingTally& tally) {
+std::vector<std::string> cells(const std::string& mapping, const std::string& mapping_class,
+                               const MappingTally& tally) {
   return {mapping,
           mapping_class,
           format_count(tally.schedules),
@@ -37,7 +38,8 @@ Json tally_json(const MappingTally& tally) {
 
 }  // namespace
 
-std::vector<Schedule> schedules_by_mapping(const SearchSpace& space, std::optional<std::size_t> per_mapping, Rng& rng) {
+std::vector<Schedule> schedules_by_mapping(const SearchSpace& space, std::optional<std::size_t> per_mapping,
+                                           Rng& rng) {
   std::map<std::string, std::vector<std::size_t>> by_mapping;
   for (std::size_t i = 0; i < space.size(); ++i) by_mapping[space.at(i).mapping()].push_back(i);
   std::vector<Schedule> chosen;
@@ -51,7 +53,8 @@ std::vector<Schedule> schedules_by_mapping(const SearchSpace& space, std::option
   return chosen;
 }
 
-std::string run_command(const Operator& op, const Schedule& schedule, const std::string& pattern, std::uint64_t seed) {
+std::string run_command(const Operator& op, const Schedule& schedule, const std::string& pattern,
+                        std::uint64_t seed) {
   Json json = to_json(op);
   for (const char* member : {"name", "data"}) json.erase(member);
   return "redtune run <(echo '" + json.dump() + "') --schedule \"" + schedule.text() + "\" --pattern " +
@@ -69,8 +72,9 @@ void VerifyTally::add(const Task& task, const Schedule& schedule, const Schedule
     return;
   }
   ++tally.failed;
-  failures_.push_back({schedule.text(), schedule.mapping(), verdict.input, std::string(name(*verdict.failure)),
-                       verdict.detail, run_command(task.op, schedule, verdict.input, seed_)});
+  failures_.push_back({schedule.text(), schedule.mapping(), verdict.input,
+                       std::string(name(*verdict.failure)), verdict.detail,
+                       run_command(task.op, schedule, verdict.input, seed_)});
 }
 
 MappingTally VerifyTally::total() const {
@@ -101,8 +105,9 @@ std::string VerifyTally::failure_text(std::size_t most) const {
   std::string text;
   for (std::size_t i = 0; i < std::min(most, failures_.size()); ++i) {
     const VerifyFailure& failure = failures_[i];
-    text += failure.mapping + ": " + failure.kind + (failure.pattern.empty() ? "" : " on " + failure.pattern) + ": " +
-            trim(failure.detail) + "\n  " + failure.command + "\n";
+    text += failure.mapping + ": " + failure.kind +
+            (failure.pattern.empty() ? "" : " on " + failure.pattern) + ": " + trim(failure.detail) + "\n  " +
+            failure.command + "\n";
   }
   if (failures_.size() > most) text += "and " + std::to_string(failures_.size() - most) + " more\n";
   return text;

@@ -1,4 +1,5 @@
-// What `verify` and `fuzz` share: which schedules to run, the tally by mapping, and the line that repeats a failure.
+// What `verify` and `fuzz` share: which schedules to run, the tally by mapping, and the line that repeats a
+// failure.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +14,10 @@
 
 namespace redtune {
 
-/// Up to `per_mapping` different schedules of each mapping of the space, drawn with `rng`; nullopt: all. Cost: one pass
-/// over the space.
-std::vector<Schedule> schedules_by_mapping(const SearchSpace& space, std::optional<std::size_t> per_mapping, Rng& rng);
+/// Up to `per_mapping` different schedules of each mapping of the space, drawn with `rng`; nullopt: all.
+/// Cost: one pass over the space.
+std::vector<Schedule> schedules_by_mapping(const SearchSpace& space, std::optional<std::size_t> per_mapping,
+                                           Rng& rng);
 
 struct VerifyFailure {
   std::string schedule, mapping, pattern, kind, detail;
@@ -50,6 +52,7 @@ class VerifyTally {
 };
 
 /// `redtune run` for one schedule on one kind of input, in the shell's words.
-std::string run_command(const Operator& op, const Schedule& schedule, const std::string& pattern, std::uint64_t seed);
+std::string run_command(const Operator& op, const Schedule& schedule, const std::string& pattern,
+                        std::uint64_t seed);
 
 }  // namespace redtune

@@ -46,8 +46,12 @@ TEST(Merge, EveryMacroOfATextEndsWithIt) {
   const std::string text = merge(parts).text;
   for (const char* name : {"rt_index", "rt_main"}) {
     std::size_t defined = 0, undefined = 0;
-    for (std::size_t at = 0; (at = text.find("#define " + std::string(name) + " ", at)) != std::string::npos; ++at) ++defined;
-    for (std::size_t at = 0; (at = text.find("#undef " + std::string(name) + "\n", at)) != std::string::npos; ++at) ++undefined;
+    for (std::size_t at = 0; (at = text.find("#define " + std::string(name) + " ", at)) != std::string::npos;
+         ++at)
+      ++defined;
+    for (std::size_t at = 0; (at = text.find("#undef " + std::string(name) + "\n", at)) != std::string::npos;
+         ++at)
+      ++undefined;
     EXPECT_EQ(defined, 2u) << name;
     EXPECT_EQ(undefined, 2u) << name;
   }

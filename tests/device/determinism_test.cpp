@@ -29,7 +29,8 @@ std::vector<unsigned char> order_matters(const Operator& op) {
   return make_input(max, 1);
 }
 
-std::set<std::vector<unsigned char>> outputs_of_runs(const DeviceInfo& device, const Task& task, const Schedule& schedule) {
+std::set<std::vector<unsigned char>> outputs_of_runs(const DeviceInfo& device, const Task& task,
+                                                     const Schedule& schedule) {
   MeasureOptions options;
   options.cold = false;
   MeasuringSession session(device, task, options, [&] { return order_matters(task.op); });

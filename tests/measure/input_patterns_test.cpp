@@ -1,4 +1,5 @@
-// The adversarial inputs: for every operator and dtype of the tables, and each really holds what its name says.
+// The adversarial inputs: for every operator and dtype of the tables, and each really holds what its name
+// says.
 #include "measure/input_patterns.h"
 
 #include <gtest/gtest.h>
@@ -27,14 +28,16 @@ Operator operator_of(ReduceOp op, DType dtype, const std::string& shape = "33x49
 std::vector<double> floats(const Operator& op, const char* pattern, std::uint64_t seed = 1) {
   const std::vector<unsigned char> bytes = make_input(op, parse_input_pattern(pattern), seed);
   std::vector<double> values(static_cast<std::size_t>(op.input().storage_elements()));
-  load_elements(op.input().dtype, bytes.data(), 0, 1, static_cast<std::int64_t>(values.size()), values.data());
+  load_elements(op.input().dtype, bytes.data(), 0, 1, static_cast<std::int64_t>(values.size()),
+                values.data());
   return values;
 }
 
 std::vector<std::int64_t> integers(const Operator& op, const char* pattern) {
   const std::vector<unsigned char> bytes = make_input(op, parse_input_pattern(pattern), 1);
   std::vector<std::int64_t> values(static_cast<std::size_t>(op.input().storage_elements()));
-  load_elements(op.input().dtype, bytes.data(), 0, 1, static_cast<std::int64_t>(values.size()), values.data());
+  load_elements(op.input().dtype, bytes.data(), 0, 1, static_cast<std::int64_t>(values.size()),
+                values.data());
   return values;
 }
 
@@ -75,7 +78,8 @@ TEST(InputPatterns, RandomIsWhatTuningMeasuresOn) {
 TEST(InputPatterns, NanStandsAtBordersAndNotEverywhere) {
   for (DType dtype : kFloats) {
     const std::vector<double> values = floats(operator_of(ReduceOp::kMax, dtype), "nan_at_borders");
-    for (std::size_t at : {63u, 64u, 127u, 128u, 255u, 256u, 1023u, 1024u, 1616u}) EXPECT_TRUE(std::isnan(values[at])) << at;
+    for (std::size_t at : {63u, 64u, 127u, 128u, 255u, 256u, 1023u, 1024u, 1616u})
+      EXPECT_TRUE(std::isnan(values[at])) << at;
     const auto nans = std::count_if(values.begin(), values.end(), [](double x) { return std::isnan(x); });
     EXPECT_LT(nans, 20);
   }

@@ -1,5 +1,5 @@
-// The verifier on the best device that is present: right schedules pass on every input, and each way of being wrong is
-// found and blamed on the schedule that did it.
+// The verifier on the best device that is present: right schedules pass on every input, and each way of being
+// wrong is found and blamed on the schedule that did it.
 #include "measure/verifier.h"
 
 #include "space/search_space.h"
@@ -48,7 +48,8 @@ TEST_F(VerifierTest, RightSchedulesPassOnEveryPattern) {
 TEST_F(VerifierTest, OneVerifierServesManyTasks) {
   Verifier verifier(device_, options_);
   for (const char* shape : {"9x33", "5x17", "1x3"}) {
-    const Task task = make_task(operator_from_short_form({"sum", shape, "1", "f32", "", "", false}), device_.target);
+    const Task task =
+        make_task(operator_from_short_form({"sum", shape, "1", "f32", "", "", false}), device_.target);
     const SearchSpace space(task);
     const std::vector<Schedule> schedules{space.at(0), space.at(space.size() - 1)};
     std::size_t answered = 0;
@@ -79,7 +80,8 @@ TEST_F(VerifierTest, EveryKindOfFaultIsFoundAndBlamedOnItsSchedule) {
   for (const Row& row : kRows) {
     options_.worker_fault = row.fault;
     for (const auto& [index, verdict] : verify()) {
-      EXPECT_EQ(verdict.failure.has_value(), index == 2) << row.fault << " " << index << ": " << verdict.detail;
+      EXPECT_EQ(verdict.failure.has_value(), index == 2)
+          << row.fault << " " << index << ": " << verdict.detail;
       if (index != 2) continue;
       EXPECT_EQ(verdict.failure, row.kind) << row.fault;
       EXPECT_THAT(verdict.detail, HasSubstr(row.detail));

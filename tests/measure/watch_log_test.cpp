@@ -28,7 +28,8 @@ TEST(WatchLog, OneReportPerMessage) {
 
 TEST(WatchLog, OrderOfTicketsIsExcusedOtherRacesAreNot) {
   EXPECT_TRUE(oclgrind_reports(kTicketRace).empty());
-  EXPECT_EQ(oclgrind_reports("Write-write data race at local memory address 0x1\n\tKernel: rt_main\n").size(), 1u);
+  EXPECT_EQ(oclgrind_reports("Write-write data race at local memory address 0x1\n\tKernel: rt_main\n").size(),
+            1u);
   // Not a race: a bad access to the partials counts.
   EXPECT_EQ(oclgrind_reports("Invalid read of size 4\n\tRT_PEEK(f32, part + i)\n").size(), 1u);
 }

@@ -1,8 +1,9 @@
-// Every schedule of small tasks of every form computes the right answer: all mappings, vector widths, tails, splits and
-// walks that the space holds, on random and adversarial inputs.
+// Every schedule of small tasks of every form computes the right answer: all mappings, vector widths, tails,
+// splits and walks that the space holds, on random and adversarial inputs.
 //
-// A narrow target and tiny shapes keep the spaces small without losing a mapping, a tail or a walk. Oclgrind runs them, since it needs no machine code; a sample with every mapping runs on the machine's own
-// device, whose compiler is another one. REDTUNE_EXHAUSTIVE=1 runs everything there too (minutes).
+// A narrow target and tiny shapes keep the spaces small without losing a mapping, a tail or a walk. Oclgrind
+// runs them, since it needs no machine code; a sample with every mapping runs on the machine's own device,
+// whose compiler is another one. REDTUNE_EXHAUSTIVE=1 runs everything there too (minutes).
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -102,8 +103,9 @@ TEST_P(Schedules, ASampleIsRightOnTheDevice) {
   Rng rng(7);
   VerifyOptions options;
   options.optimize = all;
-  expect_right(task, schedules_by_mapping(SearchSpace(task), all ? std::nullopt : std::optional<std::size_t>(1), rng),
-               options);
+  expect_right(
+      task, schedules_by_mapping(SearchSpace(task), all ? std::nullopt : std::optional<std::size_t>(1), rng),
+      options);
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryForm, Schedules, testing::ValuesIn(kCases));
@@ -123,12 +125,19 @@ TEST(SchedulesCover, EveryMappingTailSplitAndWalk) {
       mappings_seen.insert(s.mapping());
       walks.insert(s.walk);
       tails.insert(tiling_of(axes_of(task.canonical), s, task.target.warp).tail);
-      for (const auto& [word, size] : {std::pair{"rx", s.rx}, {"px", s.px}, {"vec", s.vec}, {"acc", s.acc},
-                                       {"items", s.items}, {"rows", s.rows}, {"serial", s.serial}, {"split", s.split}})
+      for (const auto& [word, size] : {std::pair{"rx", s.rx},
+                                       {"px", s.px},
+                                       {"vec", s.vec},
+                                       {"acc", s.acc},
+                                       {"items", s.items},
+                                       {"rows", s.rows},
+                                       {"serial", s.serial},
+                                       {"split", s.split}})
         sizes[word].insert(size);
     }
   }
-  for (const MappingInfo& mapping : mappings()) EXPECT_TRUE(mappings_seen.contains(std::string(mapping.name))) << mapping.name;
+  for (const MappingInfo& mapping : mappings())
+    EXPECT_TRUE(mappings_seen.contains(std::string(mapping.name))) << mapping.name;
   EXPECT_EQ(walks.size(), 2u);
   EXPECT_GE(tails.size(), 2u);
   for (const auto& [word, seen] : sizes) EXPECT_GE(seen.size(), 2u) << word;

@@ -1,4 +1,5 @@
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <iostream>
 #include <map>
@@ -58,7 +59,8 @@ class Fuzz {
     const double limit = arguments_.seconds.empty() ? 0 : parse_duration(arguments_.seconds, "--seconds");
     const std::atomic<bool>& stop = stop_on_signals();
     const auto over = [&] {
-      return stop || (limit > 0 && seconds() > limit) || (arguments_.cases > 0 && cases() >= arguments_.cases);
+      return stop || (limit > 0 && seconds() > limit) ||
+             (arguments_.cases > 0 && cases() >= arguments_.cases);
     };
     while (!over()) step(over);
     report();
@@ -74,14 +76,16 @@ class Fuzz {
   void step(const std::function<bool()>& stop) {
     const Task task = make_task(random_operator(rng_), device_.target);
     ++counts_.tasks;
-    const std::vector<Schedule> schedules = schedules_by_mapping(SearchSpace(task), arguments_.per_mapping, rng_);
+    const std::vector<Schedule> schedules =
+        schedules_by_mapping(SearchSpace(task), arguments_.per_mapping, rng_);
     if (schedules.empty()) {
       ++counts_.empty;
       std::cerr << "redtune: no legal schedule for " << task.op.key() << "\n";
       return;
     }
     verifier_.verify(
-        task, schedules, [&](const ScheduleVerdict& verdict) { add(task, schedules[verdict.index], verdict); }, stop);
+        task, schedules,
+        [&](const ScheduleVerdict& verdict) { add(task, schedules[verdict.index], verdict); }, stop);
   }
 
   void add(const Task& task, const Schedule& schedule, const ScheduleVerdict& verdict) {
@@ -111,8 +115,8 @@ class Fuzz {
     }
     std::cout << "seed      " << arguments_.how.seed() << "\n"
               << "device    " << arguments_.how.device_text(device_) << "\n"
-              << "cases     " << format_count(cases()) << " (operator, schedule) of " << format_count(counts_.tasks)
-              << " operators in " << format_seconds(seconds()) << "\n"
+              << "cases     " << format_count(cases()) << " (operator, schedule) of "
+              << format_count(counts_.tasks) << " operators in " << format_seconds(seconds()) << "\n"
               << "forms     " << counts_text(counts_.forms) << "\n"
               << "operators " << counts_text(counts_.operators) << "\n"
               << "dtypes    " << counts_text(counts_.dtypes) << "\n"
@@ -136,7 +140,8 @@ VerbAction declare_fuzz(CLI::App& app) {
   FuzzArguments& a = *arguments;
   app.add_option("--seconds", a.seconds, "stop after this time, as 90 or 5m (default: 60, without --cases)");
   app.add_option("--cases", a.cases, "stop after N cases: an operator with a schedule")->option_text("N");
-  app.add_option("--per-mapping", a.per_mapping, "schedules of each mapping and operator (default 1)")->option_text("N");
+  app.add_option("--per-mapping", a.per_mapping, "schedules of each mapping and operator (default 1)")
+      ->option_text("N");
   a.how.declare(app);
   app.add_flag("--json", a.json, "one JSON document");
   return [arguments] {

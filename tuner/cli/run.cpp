@@ -128,7 +128,8 @@ VerbAction declare_run(CLI::App& app) {
   app.add_option("--mapping", a.mapping, "run the schedule of this mapping that is nearest to the default");
   app.add_option("--input", a.input, "values of the input (.npy); else the operator's own, else generated")
       ->option_text("NAME=FILE");
-  app.add_option("--pattern", a.pattern, "generate this kind of input: " + pattern_names())->option_text("NAME");
+  app.add_option("--pattern", a.pattern, "generate this kind of input: " + pattern_names())
+      ->option_text("NAME");
   app.add_option("--output", a.output, "write the output here (.npy)")->option_text("NAME=FILE");
   app.add_option("--seed", a.seed, "seed of generated input (default 1)");
   app.add_flag("--json", a.json, "one JSON document with the output's values");

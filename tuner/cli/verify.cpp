@@ -62,8 +62,8 @@ void print(const Task& task, const std::string& device, const Verified& verified
             << "device   " << device << "\n"
             << "inputs   " << pattern_names(task.op) << " (seed " << seed << ")\n"
             << verified.tally.table() << verified.tally.failure_text(kShown)
-            << fmt::format("{} of {} schedules checked in {}, {:.0f} a minute\n", total.schedules, verified.chosen,
-                           format_seconds(verified.seconds),
+            << fmt::format("{} of {} schedules checked in {}, {:.0f} a minute\n", total.schedules,
+                           verified.chosen, format_seconds(verified.seconds),
                            60.0 * static_cast<double>(total.schedules) / std::max(verified.seconds, 1e-9));
 }
 
@@ -102,7 +102,8 @@ VerbAction declare_verify(CLI::App& app) {
   VerifyVerbArguments& a = *arguments;
   a.operators.declare(app, true);
   app.add_flag("--all-schedules", a.all, "every schedule of the space");
-  app.add_option("--sample", a.sample, "N schedules of each mapping, drawn by the seed (default 4)")->option_text("N");
+  app.add_option("--sample", a.sample, "N schedules of each mapping, drawn by the seed (default 4)")
+      ->option_text("N");
   app.add_option("--mapping", a.mapping, "only these: tree, atomic, hybrid, a combine, or block+grid");
   a.how.declare(app);
   app.add_flag("--json", a.json, "one JSON document");

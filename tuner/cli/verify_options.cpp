@@ -10,8 +10,9 @@ void VerifyArguments::declare(CLI::App& app) {
   app.add_option("--device", device_, "device to run on (default: the best)");
   app.add_option("--seed", seed_, "seed of schedules and data (default 1)");
   app.add_option("--jobs", jobs_, "worker processes (default: one per core)");
-  app.add_flag("--oclgrind", oclgrind_,
-               "run under Oclgrind: bad accesses and divergent barriers are found too, and small tasks go faster");
+  app.add_flag(
+      "--oclgrind", oclgrind_,
+      "run under Oclgrind: bad accesses and divergent barriers are found too, and small tasks go faster");
   app.add_flag("--races", races_, "with --oclgrind: look for data races as well (slow)");
   app.add_flag("--no-optimize", no_optimize_, "PoCL: compile without optimization, twice as fast");
 }
