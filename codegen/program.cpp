@@ -1,5 +1,9 @@
 #include "codegen/program.h"
 
+#include <algorithm>
+#include <set>
+#include <string_view>
+
 namespace redtune {
 namespace {
 
@@ -13,7 +17,54 @@ std::string element_path(const std::string& key, std::size_t index) {
   return key + "[" + std::to_string(index) + "]";
 }
 
+/// Index of the buffer in `buffers`, which gets it when it is new.
+int place_buffer(std::vector<BufferSpec>& buffers, BufferSpec spec, const std::string& suffix) {
+  if (spec.kind == BufferKind::kInput) {
+    const auto same = std::find(buffers.begin(), buffers.end(), spec);
+    if (same != buffers.end()) return static_cast<int>(same - buffers.begin());
+  } else {
+    spec.name += suffix;
+  }
+  buffers.push_back(std::move(spec));
+  return static_cast<int>(buffers.size() - 1);
+}
+
+/// Names that `text` defines as macros.
+std::set<std::string> macros_of(const std::string& text) {
+  const std::string_view kDefine = "#define ";
+  std::set<std::string> names;
+  for (std::size_t at = text.find(kDefine); at != std::string::npos; at = text.find(kDefine, at)) {
+    at += kDefine.size();
+    names.insert(text.substr(at, text.find_first_of(" (\n", at) - at));
+  }
+  return names;
+}
+
+/// Appends `program`, all of whose names end in `suffix` from here on.
+void append(Program& merged, const Program& program, const std::string& suffix) {
+  std::vector<int> places;
+  for (const BufferSpec& spec : program.buffers) places.push_back(place_buffer(merged.buffers, spec, suffix));
+  std::set<std::string> macros = macros_of(program.text), entries;
+  for (KernelLaunch launch : program.launches) {
+    entries.insert(launch.entry);
+    launch.entry += suffix;
+    for (int& argument : launch.arguments) argument = places[static_cast<std::size_t>(argument)];
+    merged.launches.push_back(std::move(launch));
+  }
+  for (const std::string& entry : entries) merged.text += "#define " + entry + " " + entry + suffix + "\n";
+  merged.text += program.text;
+  macros.merge(entries);
+  for (const std::string& macro : macros) merged.text += "#undef " + macro + "\n";
+}
+
 }  // namespace
+
+Program merge(std::span<const Program> programs, std::size_t first) {
+  Program merged;
+  for (std::size_t i = 0; i < programs.size(); ++i)
+    append(merged, programs[i], "_" + std::to_string(first + i));
+  return merged;
+}
 
 Json to_json(const Program& program) {
   Json json = Json::object();

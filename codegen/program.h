@@ -2,6 +2,7 @@
 // nothing about how it was made. Travels as JSON to workers and into configs.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,11 @@ struct Program {
   std::vector<KernelLaunch> launches;
   friend bool operator==(const Program&, const Program&) = default;
 };
+
+/// Several programs over the same inputs as one: compilers take less time for one text than for many. Inputs
+/// are shared by name; every other buffer and every entry gets "_N" behind its name, N counted from `first`.
+/// Outputs and launches keep their order. Macros that a text defines end with it; other names must not meet.
+Program merge(std::span<const Program> programs, std::size_t first = 0);
 
 Json to_json(const Program& program);
 /// Throws UserError naming `origin` and field.

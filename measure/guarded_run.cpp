@@ -67,15 +67,18 @@ void check_guards(Driver& driver, const Program& program) {
 }
 
 void guarded_run(Driver& driver, const Program& program, std::span<unsigned char> output, const Fault& fault,
-                 std::int64_t number) {
+                 std::int64_t number, std::int64_t copy) {
   prepare(driver, program);
   apply_before(fault, number);
-  if (!program.launches.empty() && !fault.hits(FaultKind::kEarlyReturn, number)) driver.launch(0);
+  if (!program.launches.empty() && !fault.hits(FaultKind::kEarlyReturn, number)) driver.launch(copy);
   for (std::size_t i = 0; i < program.buffers.size(); ++i) {
     const BufferSpec& spec = program.buffers[i];
     if (spec.kind != BufferKind::kOutput) continue;
     apply_after(fault, number, driver, i, spec);
-    driver.read(i, 0, output.first(std::min(output.size(), static_cast<std::size_t>(spec.bytes()))));
+    const std::span<unsigned char> part =
+        output.first(std::min(output.size(), static_cast<std::size_t>(spec.bytes())));
+    driver.read(i, 0, part);
+    output = output.subspan(part.size());
   }
   check_guards(driver, program);
 }

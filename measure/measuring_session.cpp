@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "measure/cpu_facts.h"
+#include "measure/feasibility.h"
 #include "space/axes.h"
 #include "support/error.h"
 #include "support/stats.h"
@@ -46,13 +47,6 @@ Json load_request(const Candidate& candidate, std::int64_t number) {
   load["number"] = number;
   load["program"] = to_json(candidate.program);
   return load;
-}
-
-Outcome rejected(std::string detail) {
-  Outcome outcome;
-  outcome.kind = OutcomeKind::kRejected;
-  outcome.detail = std::move(detail);
-  return outcome;
 }
 
 }  // namespace
@@ -98,35 +92,7 @@ void MeasuringSession::require_memory() const {
 }
 
 std::optional<Outcome> MeasuringSession::refuse(const Program& program) const {
-  const DeviceLimits& limits = worker_->limits();
-  std::int64_t scratch = 0;
-  for (const BufferSpec& spec : program.buffers) {
-    const bool given = spec.kind == BufferKind::kInput || spec.kind == BufferKind::kOutput;
-    if (!given) scratch += spec.bytes();
-    const auto most = spec.kind == BufferKind::kInput    ? setup_.layout.input_bytes
-                      : spec.kind == BufferKind::kOutput ? output_bytes(task_)
-                                                         : limits.buffer_bytes - kGuardBytes;
-    if (spec.bytes() <= most) continue;
-    return rejected("buffer '" + spec.name + "' of " + bytes_text(spec.bytes()) + ", possible are " +
-                    bytes_text(most));
-  }
-  if (scratch > limits.memory_bytes / 4) {
-    return rejected("partial results of " + bytes_text(scratch) +
-                    " are more than a quarter of the device's " + bytes_text(limits.memory_bytes));
-  }
-  for (const KernelLaunch& launch : program.launches) {
-    const std::int64_t threads = std::int64_t{launch.block[0]} * launch.block[1] * launch.block[2];
-    if (threads > limits.block_threads) {
-      return rejected("kernel '" + launch.entry + "': block of " + std::to_string(threads) +
-                      " threads, device allows " + std::to_string(limits.block_threads));
-    }
-    const std::int64_t shared = launch.shared_bytes + launch.dynamic_shared_bytes;
-    if (shared > limits.shared_bytes) {
-      return rejected("kernel '" + launch.entry + "': " + bytes_text(shared) +
-                      " of shared memory, device allows " + bytes_text(limits.shared_bytes));
-    }
-  }
-  return std::nullopt;
+  return refuse_program(program, worker_->limits(), setup_.layout.input_bytes, output_bytes(task_));
 }
 
 // Found once: only its tolerance differs from schedule to schedule.

@@ -14,8 +14,8 @@ namespace redtune {
 
 class MeasuringSession {
  public:
-  /// Starts the worker and, once it is known that it fits, fills the memory. Throws NoDevice when the device does not answer, UserError with
-  /// needed and free bytes when the task does not fit.
+  /// Starts the worker and, once it is known that it fits, fills the memory. Throws NoDevice when the device
+  /// does not answer, UserError with needed and free bytes when the task does not fit.
   MeasuringSession(const DeviceInfo& device, const Task& task, const MeasureOptions& options,
                    const std::function<std::vector<unsigned char>()>& make_input);
 

@@ -7,8 +7,8 @@
 //                                                    {"is": "done"}
 //   {"do": "load", "number": N, "program": {...}}    {"is": "done"}         builds, makes the buffers
 //   {"do": "prime"}                                  {"is": "done", "idle": false when it must be replaced}
-//   {"do": "run"}                                    {"is": "done"}         one run; the output lies in
-//   shared memory
+//   {"do": "run", "copy": N}                         {"is": "done"}         one run on that copy of the input
+//                                                    (missing: the first); the output lies in shared memory
 //   {"do": "time", "rules": {...}}                   {"is": "done", "seconds": [...], "kernel_seconds":
 //   [...]}
 //

@@ -57,7 +57,7 @@ class Worker {
   Json input(JsonObject& request);
   Json load(JsonObject& request);
   Json prime();
-  Json run();
+  Json run(JsonObject& request);
   Json time(JsonObject& request);
 
   Replies& replies_;
@@ -111,9 +111,10 @@ Json Worker::prime() {
   return reply;
 }
 
-Json Worker::run() {
+Json Worker::run(JsonObject& request) {
+  const std::int64_t copy = request.get_int("copy", 0);
   guarded_run(*driver_, program_, {output_.data(), static_cast<std::size_t>(output_.bytes())}, fault_,
-              number_);
+              number_, copy);
   return done();
 }
 
@@ -148,7 +149,7 @@ Json Worker::obey(const Json& line) {
   if (what == "input") return input(request);
   if (what == "load") return load(request);
   if (what == "prime") return prime();
-  if (what == "run") return run();
+  if (what == "run") return run(request);
   if (what == "time") return time(request);
   throw InternalError("unknown request '" + what + "'");
 }

@@ -22,6 +22,18 @@ double now_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+std::string_view role_word(WorkerProcess::Role role) {
+  switch (role) {
+    case WorkerProcess::Role::kMeasure:
+      return "measure";
+    case WorkerProcess::Role::kCompile:
+      return "compile";
+    case WorkerProcess::Role::kVerify:
+      return "verify";
+  }
+  return "";
+}
+
 std::string shortly(double seconds) { return format_seconds(std::max(seconds, 0.0)); }
 
 }  // namespace
@@ -40,13 +52,20 @@ WorkerProcess::WorkerProcess(const WorkerSetup& setup, Role role, Evidence& evid
 void WorkerProcess::start() {
   ++starts_;
   const bool measuring = role_ == Role::kMeasure;
-  stderr_name_ = std::string(measuring ? "measure-" : "compile-") + std::to_string(slot_) + "-" +
-                 std::to_string(starts_) + ".stderr";
+  stderr_name_ =
+      std::string(role_word(role_)) + "-" + std::to_string(slot_) + "-" + std::to_string(starts_) + ".stderr";
   SubprocessOptions options;
   options.command = {worker_path(), "--serve"};
+  if (!setup_.command_prefix.empty()) {
+    std::vector<std::string> prefix{"/usr/bin/env"};  // which looks in PATH
+    prefix.insert(prefix.end(), setup_.command_prefix.begin(), setup_.command_prefix.end());
+    options.command.insert(options.command.begin(), prefix.begin(), prefix.end());
+  }
   options.extra_environment = {compiler_cache_variable(), "REDTUNE_WORKER_FAULT=" + setup_.fault};
   // Without it two threads of PoCL often share a core. Compile workers would all sit on the first one.
   if (measuring) options.extra_environment.push_back("POCL_AFFINITY=1");
+  options.extra_environment.insert(options.extra_environment.end(), setup_.environment.begin(),
+                                   setup_.environment.end());
   options.stderr_path = evidence_.path(stderr_name_);
   try {
     process_.emplace(options);

@@ -22,6 +22,8 @@ struct WorkerSetup {
   ArenaLayout layout;
   MemoryAddress arena, output;
   std::string fault;
+  std::vector<std::string> command_prefix;  // a program that runs the worker under its watch; found in PATH
+  std::vector<std::string> environment;     // "NAME=value" beside what every worker gets
 };
 
 struct Answer {
@@ -39,7 +41,8 @@ struct Answer {
 /// Starts no process until it is needed; starts a new one after each that was lost.
 class WorkerProcess {
  public:
-  enum class Role { kMeasure, kCompile };
+  /// kVerify: several run side by side, so none is bound to cores, and its times mean nothing.
+  enum class Role { kMeasure, kCompile, kVerify };
   WorkerProcess(const WorkerSetup& setup, Role role, Evidence& evidence, int slot);
 
   bool running() const { return process_.has_value(); }
@@ -58,6 +61,8 @@ class WorkerProcess {
   std::optional<Answer> poll(double wait_seconds);
 
   void kill();
+  /// The input that the setup names now is handed over at the next ensure_running.
+  void forget_input() { has_input_ = false; }
   pid_t pid() const { return process_ ? process_->pid() : -1; }
 
  private:

@@ -31,12 +31,14 @@ class FakeDriver : public Driver {
   void read(std::size_t buffer, std::int64_t offset, std::span<unsigned char> into) override {
     std::memcpy(into.data(), buffers_[buffer].data() + offset, into.size());
   }
-  std::vector<LaunchTime> launch(std::int64_t) override {
+  std::vector<LaunchTime> launch(std::int64_t copy) override {
     ++launches;
+    last_copy = copy;
     kernel_(buffers_);
     return {};
   }
   int launches = 0;
+  std::int64_t last_copy = -1;
 
  private:
   Buffers buffers_;
@@ -110,6 +112,22 @@ TEST(GuardedRun, FaultsDoWhatTheySay) {
   EXPECT_TRUE(std::isnan(run(write_both, "nan")[0]));
   EXPECT_TRUE(std::isnan(run(write_both, "early_return")[0]));
   EXPECT_THROW(run(write_both, "out_of_bounds"), CandidateFailure);
+}
+
+TEST(GuardedRun, HandsOverTheOutputsOfAMergedProgramInOrder) {
+  const Program parts[] = {program(), program(), program()};
+  const Program merged = merge(parts);
+  FakeDriver driver(merged, [&](FakeDriver::Buffers& buffers) {
+    float next = 1;
+    for (std::size_t i = 0; i < buffers.size(); ++i) {
+      if (merged.buffers[i].kind != BufferKind::kOutput) continue;
+      for (int lane = 0; lane < 2; ++lane, ++next) std::memcpy(&buffers[i][lane * 4u], &next, sizeof next);
+    }
+  });
+  std::array<unsigned char, 24> bytes{};
+  guarded_run(driver, merged, bytes, Fault{}, 1, 5);
+  EXPECT_EQ((std::bit_cast<std::array<float, 6>>(bytes)), (std::array<float, 6>{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(driver.last_copy, 5);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include "codegen/codegen.h"
 #include "configs/config_store.h"
+#include "measure/input_patterns.h"
 #include "space/mappings.h"
 #include "support/text.h"
 #include "tuner/cli/arguments.h"
@@ -15,7 +16,7 @@ namespace {
 
 struct RunArguments {
   OperatorArguments operators;
-  std::string device, schedule, configs, mapping, input, output;
+  std::string device, schedule, configs, mapping, input, output, pattern;
   std::uint64_t seed = 1;
   bool json = false;
 };
@@ -28,6 +29,12 @@ std::string file_of(const std::string& text, const std::string& tensor, const st
   const std::string given = text.substr(0, equals);
   if (given == tensor) return text.substr(equals + 1);
   throw UserError(option + ": " + unknown_word_message("tensor", given, {tensor}));
+}
+
+std::string pattern_names() {
+  std::vector<std::string> names;
+  for (const InputPattern& pattern : input_patterns()) names.emplace_back(pattern.name);
+  return join(names, ", ");
 }
 
 Schedule schedule_for(const RunArguments& arguments, const SearchSpace& space, const DeviceInfo& device) {
@@ -73,7 +80,10 @@ ExitCode run_run(const RunArguments& arguments) {
   const DeviceInfo device = pick_device(arguments.device);
   const Task task = make_task(op, device.target);
   const SearchSpace space(task, filter_of(arguments.mapping));
-  const std::vector<unsigned char> input = load_input(op, input_file, arguments.seed);
+  if (!input_file.empty() && !arguments.pattern.empty()) throw UserError("give one of --input and --pattern");
+  const std::vector<unsigned char> input =
+      arguments.pattern.empty() ? load_input(op, input_file, arguments.seed)
+                                : make_input(op, parse_input_pattern(arguments.pattern), arguments.seed);
   Schedule schedule;
   RunResult result;
   if (op.output().elements() == 0) {
@@ -118,6 +128,8 @@ VerbAction declare_run(CLI::App& app) {
   app.add_option("--mapping", a.mapping, "run the schedule of this mapping that is nearest to the default");
   app.add_option("--input", a.input, "values of the input (.npy); else the operator's own, else generated")
       ->option_text("NAME=FILE");
+  app.add_option("--pattern", a.pattern, "generate this kind of input: " + pattern_names())
+      ->option_text("NAME");
   app.add_option("--output", a.output, "write the output here (.npy)")->option_text("NAME=FILE");
   app.add_option("--seed", a.seed, "seed of generated input (default 1)");
   app.add_flag("--json", a.json, "one JSON document with the output's values");

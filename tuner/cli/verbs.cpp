@@ -23,6 +23,15 @@ constexpr Verb kVerbs[] = {
      "  redtune run --op sum --shape 64x64 --axes 1 --input X=x.npy --output out=sums.npy\n"
      "  redtune run --op sum --shape 1048576 --mapping atomic\n",
      declare_run},
+    {"verify", "run schedules of every mapping on random and adversarial inputs and check every answer",
+     "  redtune verify --op sum --shape 33x49 --axes 1\n"
+     "  redtune verify case.json --all-schedules --mapping atomic\n"
+     "  redtune verify --op max --shape 257x65 --axes 0 --sample 16 --oclgrind --races\n",
+     declare_verify},
+    {"fuzz", "verify random operators with random schedules",
+     "  redtune fuzz --seconds 5m --seed 7\n"
+     "  redtune fuzz --cases 20000 --oclgrind\n",
+     declare_fuzz},
     {"compile", "compile many kernels of an operator for CUDA architectures; needs NVRTC, no GPU",
      "  redtune compile --op sum --shape 1024x1024 --axes 1 --target sm_80,sm_90\n"
      "  redtune compile --op sum --shape 1048576 --target sm_75 --all --mapping tree\n",

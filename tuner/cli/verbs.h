@@ -30,6 +30,8 @@ VerbAction declare_tune(CLI::App& app);
 VerbAction declare_space(CLI::App& app);
 VerbAction declare_show(CLI::App& app);
 VerbAction declare_run(CLI::App& app);
+VerbAction declare_verify(CLI::App& app);
+VerbAction declare_fuzz(CLI::App& app);
 VerbAction declare_compile(CLI::App& app);
 VerbAction declare_best(CLI::App& app);
 VerbAction declare_devices(CLI::App& app);
