@@ -394,7 +394,8 @@ class KernelEmitter {
   void store_output(const PlanStatement& s) {
     const std::string words = "(" + o_.finished_word() + ", " + out_ + ", ";
     const auto whole = [&](const std::string& value) {
-      w_.line("RT_STORE" + words + num(s_.vec) + ", y + (" + s.output_offset.text() + "), " + o_.finish(s_.vec, value) + ");");
+      w_.line("RT_STORE" + words + num(s_.vec) + ", y + (" + s.output_offset.text() + "), " +
+              o_.finish(s_.vec, value) + ");");
     };
     store_vector(s, whole, [&](const Expr& offset, const std::string& value) {
       w_.line("RT_STORE1" + words + "y + (" + offset.text() + "), " + o_.finish(1, value) + ");");
@@ -417,8 +418,8 @@ class KernelEmitter {
     // States of several members are no vectors in memory.
     if (!by_block || !o_.is_number()) return each_lane(s, lane);
     const auto whole = [&](const std::string& value) {
-      w_.line("RT_STORE(" + acc_ + ", " + acc_ + ", " + num(s_.vec) + ", " + block + " + (" + s.output_offset.text() + "), " +
-              value + ");");
+      w_.line("RT_STORE(" + acc_ + ", " + acc_ + ", " + num(s_.vec) + ", " + block + " + (" +
+              s.output_offset.text() + "), " + value + ");");
     };
     store_vector(s, whole, lane);
   }
@@ -495,7 +496,8 @@ std::string emit_kernel(const KernelPlan& plan, const EmitOptions& options) {
   return KernelEmitter(plan, options).run();
 }
 
-std::string emit_fill(DType type, std::uint64_t bits, DType result, std::int64_t outputs, std::int64_t chunk, int threads) {
+std::string emit_fill(DType type, std::uint64_t bits, DType result, std::int64_t outputs, std::int64_t chunk,
+                      int threads) {
   const std::string word(name(type)), out(name(result));
   Writer w;
   w.open("RT_KERNEL(rt_fill, " + num(threads) + ", 1)(RT_GLOBAL rt_" + out + "* y)");

@@ -224,7 +224,8 @@ class PlanBuilder {
   PlanStatement tail(std::map<std::string, Expr>& at) const {
     PlanStatement s;
     const std::int64_t stride = h_.axes.inner_groups.back().stride;
-    s.input_offset = base() + flat(row(at["q"]), h_.axes.kept_groups, &Group::stride) + flat(at["ro"], h_.axes.outer_groups, &Group::stride);
+    s.input_offset = base() + flat(row(at["q"]), h_.axes.kept_groups, &Group::stride) +
+                     flat(at["ro"], h_.axes.outer_groups, &Group::stride);
     if (h_.masked_tail) {
       s.kind = PlanStatement::Kind::kMaskedTail;
       s.input_offset = s.input_offset + Expr(h_.axes.inner - h_.s.vec) * stride;

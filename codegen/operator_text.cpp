@@ -9,7 +9,9 @@ namespace {
 
 std::string num(std::int64_t v) { return std::to_string(v); }
 
-std::string call(const char* macro, const std::string& arguments) { return std::string(macro) + "(" + arguments + ")"; }
+std::string call(const char* macro, const std::string& arguments) {
+  return std::string(macro) + "(" + arguments + ")";
+}
 
 }  // namespace
 
@@ -48,12 +50,15 @@ std::string OperatorText::fold(int n, const std::string& value) const {
 
 std::string OperatorText::lane(int n, const std::string& value, int i) const {
   const std::string rest = ", " + value + ", " + num(i);
-  return is_number() ? "RT_LANE(" + acc_ + ", " + num(n) + rest + ")" : call("RT_STATE_LANE", words(n) + rest);
+  return is_number() ? "RT_LANE(" + acc_ + ", " + num(n) + rest + ")"
+                     : call("RT_STATE_LANE", words(n) + rest);
 }
 
 std::string OperatorText::set_lane(int n, const std::string& target, int i, const std::string& value) const {
   const std::string rest = ", " + target + ", " + num(i) + ", " + value;
-  return (is_number() ? "RT_SET_LANE(" + acc_ + ", " + num(n) + rest + ")" : call("RT_STATE_SET_LANE", words(n) + rest)) + ";";
+  return (is_number() ? "RT_SET_LANE(" + acc_ + ", " + num(n) + rest + ")"
+                      : call("RT_STATE_SET_LANE", words(n) + rest)) +
+         ";";
 }
 
 std::string OperatorText::load(int n, const std::string& pointer) const {
@@ -69,15 +74,18 @@ std::string OperatorText::step() const {
   return num(along ? plan_.axes.inner_groups.back().position_stride : 0);
 }
 
-std::string OperatorText::take(int n, const std::string& target, const std::string& pointer, const Expr& position) const {
+std::string OperatorText::take(int n, const std::string& target, const std::string& pointer,
+                               const Expr& position) const {
   if (plan_.reads_states) return target + " = " + combine(n, target, "*(" + pointer + ")") + ";";
-  const std::string value = "{ const RT_VEC(" + acc_ + ", " + num(n) + ") v = " + load(n, pointer) + "; " + target + " = ";
+  const std::string value =
+      "{ const RT_VEC(" + acc_ + ", " + num(n) + ") v = " + load(n, pointer) + "; " + target + " = ";
   if (is_number()) return value + combine(n, target, "v") + "; }";
-  return value + call("RT_STATE_TAKE", words(n) + ", " + target + ", v, " + position.text() + ", " + step()) + "; }";
+  return value + call("RT_STATE_TAKE", words(n) + ", " + target + ", v, " + position.text() + ", " + step()) +
+         "; }";
 }
 
-std::string OperatorText::take_from(int n, const std::string& target, const std::string& pointer, const Expr& position,
-                                    const Expr& first_lane) const {
+std::string OperatorText::take_from(int n, const std::string& target, const std::string& pointer,
+                                    const Expr& position, const Expr& first_lane) const {
   std::string value = load(n, pointer);
   if (is_number()) {
     value = "RT_KEEP_FROM(" + acc_ + ", " + num(n) + ", " + value + ", " + first_lane.text() + ", rt_id)";
@@ -88,10 +96,12 @@ std::string OperatorText::take_from(int n, const std::string& target, const std:
   return "{ const " + type(n) + " v = " + value + "; " + target + " = " + combine(n, target, "v") + "; }";
 }
 
-std::string OperatorText::finished_word() const { return std::string(name(finished_type(plan_.op, plan_.accumulator))); }
+std::string OperatorText::finished_word() const {
+  return std::string(name(finished_type(plan_.op, plan_.accumulator)));
+}
 
 std::string OperatorText::finish(int n, const std::string& value) const {
-  if (!info(plan_.op).finishes) return value;
+  if (!finishes(plan_.op)) return value;
   const std::int64_t left = plan_.count - plan_.ddof;
   const double divisor = left > 0 ? static_cast<double>(left) : std::numeric_limits<double>::quiet_NaN();
   const std::string constant = constant_text(plan_.accumulator, number_bits(plan_.accumulator, divisor));
@@ -115,13 +125,14 @@ std::string OperatorText::store_partial(const std::string& pointer, const std::s
 
 std::string OperatorText::scratch(const std::string& name, int threads) const {
   const std::string rest = acc_ + ", " + name + ", " + num(threads);
-  return (is_number() ? call("RT_SHFL_SCRATCH", rest) : call("RT_STATE_SHFL_SCRATCH", op_ + ", " + rest)) + ";";
+  return (is_number() ? call("RT_SHFL_SCRATCH", rest) : call("RT_STATE_SHFL_SCRATCH", op_ + ", " + rest)) +
+         ";";
 }
 
 std::string OperatorText::shuffle_down(const std::string& value, int delta, int width, int threads,
                                        const std::string& scratch, const std::string& thread) const {
-  const std::string rest = acc_ + ", " + value + ", " + num(delta) + ", " + num(width) + ", " + num(threads) + ", " +
-                           scratch + ", " + thread;
+  const std::string rest = acc_ + ", " + value + ", " + num(delta) + ", " + num(width) + ", " + num(threads) +
+                           ", " + scratch + ", " + thread;
   return is_number() ? call("RT_SHFL_DOWN", rest) : call("RT_STATE_SHFL_DOWN", op_ + ", " + rest);
 }
 
@@ -130,7 +141,8 @@ std::string operator_declarations(const KernelPlan& plan) {
   const std::string words = std::string(info(plan.op).combine) + ", " + std::string(name(plan.accumulator));
   std::string text;
   for (int n = 1; n <= plan.schedule.vec; n *= 2) {
-    const bool used = plan.axes.row_type || n == 1 || n == plan.schedule.vec;  // a row folds its lanes by halves
+    const bool used =
+        plan.axes.row_type || n == 1 || n == plan.schedule.vec;  // a row folds its lanes by halves
     if (used) text += "RT_OPERATOR(" + words + ", " + num(n) + ")\n";
   }
   if (plan.schedule.grid == GridCombine::kLastBlock) text += "RT_OPERATOR_PEEK(" + words + ")\n";

@@ -1,5 +1,6 @@
-// How the emitter spells what an operator does to its partial results: numbers by the macros of the preludes, states of
-// several members by those of codegen/device/states.*. Lane counts are those of the preludes: 1, 2, 4, 8, 16.
+// How the emitter spells what an operator does to its partial results: numbers by the macros of the preludes,
+// states of several members by those of codegen/device/states.*. Lane counts are those of the preludes: 1, 2,
+// 4, 8, 16.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +28,8 @@ class OperatorText {
   /// A statement.
   std::string set_lane(int n, const std::string& target, int i, const std::string& value) const;
 
-  /// Statement: n elements behind `pointer` combined into `target`; where lanes along the reduced axis hold elements
-  /// of a position, lane i has `position` + i * `step`.
+  /// Statement: n elements behind `pointer` combined into `target`; where lanes along the reduced axis hold
+  /// elements of a position, lane i has `position` + i * `step`.
   std::string take(int n, const std::string& target, const std::string& pointer, const Expr& position) const;
   /// The same of the lanes from `first_lane` on.
   std::string take_from(int n, const std::string& target, const std::string& pointer, const Expr& position,
@@ -44,8 +45,8 @@ class OperatorText {
   /// Statement.
   std::string store_partial(const std::string& pointer, const std::string& value) const;
   std::string scratch(const std::string& name, int threads) const;
-  std::string shuffle_down(const std::string& value, int delta, int width, int threads, const std::string& scratch,
-                           const std::string& thread) const;
+  std::string shuffle_down(const std::string& value, int delta, int width, int threads,
+                           const std::string& scratch, const std::string& thread) const;
 
  private:
   std::string words(int n) const;  // "argmax, f32, 4"

@@ -183,7 +183,8 @@ struct LogSum {
   void take(double x) { merge(LogSum{x, 1}); }
   void take_run(const double* x, std::int64_t n) {
     LogSum run;
-    for (std::int64_t i = 0; i < n; ++i) run.maximum = x[i] > run.maximum || x[i] != x[i] ? x[i] : run.maximum;
+    for (std::int64_t i = 0; i < n; ++i)
+      run.maximum = x[i] > run.maximum || x[i] != x[i] ? x[i] : run.maximum;
     for (std::int64_t i = 0; i < n; ++i) run.sum += scale(x[i], run.maximum);
     merge(run);
   }
@@ -197,7 +198,9 @@ struct LogSum {
 
  private:
   // Infinities of one sign differ by nothing.
-  static Real scale(double x, double top) { return x == top ? Real{1} : std::exp(static_cast<Real>(x) - top); }
+  static Real scale(double x, double top) {
+    return x == top ? Real{1} : std::exp(static_cast<Real>(x) - top);
+  }
 };
 
 /// Count, mean and sum of squared distances from it, pairwise over runs.

@@ -8,8 +8,8 @@
 
 namespace redtune {
 
-/// Reads `count` elements, `stride` apart, from position `first` of a storage. Exact, except that an i64 beyond
-/// 2^53 is rounded to the nearest f64.
+/// Reads `count` elements, `stride` apart, from position `first` of a storage. Exact, except that an i64
+/// beyond 2^53 is rounded to the nearest f64.
 void load_elements(DType dtype, const unsigned char* storage, std::int64_t first, std::int64_t stride,
                    std::int64_t count, double* to);
 

@@ -88,10 +88,12 @@ struct Fill {
   std::uint64_t seed;
   std::int64_t begin, end;
 
-  std::int64_t length() const { return std::max<std::int64_t>(1, reduced_elements(op.input(), op.reduction().axes)); }
+  std::int64_t length() const {
+    return std::max<std::int64_t>(1, reduced_elements(op.input(), op.reduction().axes));
+  }
 
-  /// For any and all: a rare element decides, about 0.7 of them for each output. Other than zero it is a number that
-  /// becomes zero as an integer or in a byte cut off too early.
+  /// For any and all: a rare element decides, about 0.7 of them for each output. Other than zero it is a
+  /// number that becomes zero as an integer or in a byte cut off too early.
   template <typename T, typename Convert>
   void truths(T* to, const Convert& convert, double other_than_zero) const {
     const double share = std::min(0.5, 0.7 / static_cast<double>(length()));
@@ -123,7 +125,8 @@ struct Fill {
   void integers(T* to) const {
     if (kind_of(op) == Kind::kTruth) {
       // Its lowest byte is zero where there are more.
-      return truths(to, [](double x) { return static_cast<T>(x); }, sizeof(T) == 1 ? 64 : 0x700);
+      return truths(
+          to, [](double x) { return static_cast<T>(x); }, sizeof(T) == 1 ? 64 : 0x700);
     }
     constexpr std::int64_t kLow = sizeof(T) == 1 ? -100 : -1'000'000;
     constexpr std::uint64_t kCount = sizeof(T) == 1 ? 200 : 2'000'001;
@@ -135,7 +138,9 @@ struct Fill {
   }
 
   void bools(unsigned char* to) const {
-    if (kind_of(op) == Kind::kTruth) return truths(to, [](double x) { return static_cast<unsigned char>(x); }, 1);
+    if (kind_of(op) == Kind::kTruth)
+      return truths(
+          to, [](double x) { return static_cast<unsigned char>(x); }, 1);
     const bool all = op.reduction().op == ReduceOp::kProd;
     for (std::int64_t i = begin; i < end; ++i) to[i] = all || hash_of(seed, i) >> 63 ? 1 : 0;
   }

@@ -80,7 +80,8 @@ void MeasuringSession::require_memory() const {
     throw UserError("task " + task_.op.title() + " needs a buffer of " + bytes_text(largest) + ", device '" +
                     device_.id + "' allows " + bytes_text(limits.buffer_bytes) + "; choose a smaller shape");
   }
-  // The input and its shared copy, the output twice, and the reference: values, tolerances and what makes them.
+  // The input and its shared copy, the output twice, and the reference: values, tolerances and what makes
+  // them.
   constexpr std::int64_t kReferenceBytes = 5 * 8;
   const std::int64_t needed =
       2 * input + 2 * output_bytes(task_) + kReferenceBytes * task_.op.output().elements();

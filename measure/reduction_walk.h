@@ -13,8 +13,8 @@
 
 namespace redtune {
 
-/// One loop: `extent` steps of `stride` storage elements; for a kept axis also of `result_stride` outputs, for a
-/// reduced one, where the answer is a position, of as many steps of the row-major reduced index.
+/// One loop: `extent` steps of `stride` storage elements; for a kept axis also of `result_stride` outputs,
+/// for a reduced one, where the answer is a position, of as many steps of the row-major reduced index.
 struct WalkLoop {
   std::int64_t extent, stride, result_stride;
 };
@@ -34,8 +34,9 @@ WalkLoops walk_loops(const Operator& op);
 /// Where step `flat` of the first `depth` loops lies.
 WalkPlace walk_place(const std::vector<WalkLoop>& loops, std::size_t depth, std::int64_t flat);
 
-/// Reduces with accumulators of type `A` (measure/accumulators.h; those with take_at are told the position of each
-/// element) and calls finish(output, accumulator) once per output, from any thread. `storage` is where position 0 lies.
+/// Reduces with accumulators of type `A` (measure/accumulators.h; those with take_at are told the position of
+/// each element) and calls finish(output, accumulator) once per output, from any thread. `storage` is where
+/// position 0 lies.
 template <typename A>
 class ReductionWalk {
  public:
@@ -129,7 +130,7 @@ class ReductionWalk {
     }
   }
 
-  static constexpr bool kPositions = requires(A& a, Value x) { a.take_at(x, std::int64_t{}); };
+  static constexpr bool kPositions = requires(A & a, Value x) { a.take_at(x, std::int64_t{}); };
 
   void take_row(std::int64_t first, std::int64_t position, std::int64_t count, A& to, Value* scratch) const {
     const std::int64_t stride = loops_.reduced.back().stride, step = loops_.reduced.back().result_stride;

@@ -26,16 +26,16 @@ Real largest_partial(const FloatSum<Real>& sum) {
   return std::abs(sum.sum) + 8 * std::sqrt(sum.squares);
 }
 
-// Whether sums of these elements round nowhere, in whatever order: all are multiples of 1/8, and partial sums stay
-// below what the accumulator holds exactly.
+// Whether sums of these elements round nowhere, in whatever order: all are multiples of 1/8, and partial sums
+// stay below what the accumulator holds exactly.
 template <typename Real>
 bool sums_exactly(const FloatSum<Real>& sum, double roundoff) {
   return sum.fractions == 0 && largest_partial(sum) < Real{0.125} / roundoff;
 }
 
-// Of each step. An element that passes through d additions, each off by a factor 1 + e with |e| <= u, comes out off
-// by about d * u: summed over the elements that is u * d * sum of |x|. Atomics may flush a subnormal sum to zero at
-// every step.
+// Of each step. An element that passes through d additions, each off by a factor 1 + e with |e| <= u, comes
+// out off by about d * u: summed over the elements that is u * d * sum of |x|. Atomics may flush a subnormal
+// sum to zero at every step.
 template <typename Real>
 double sum_error(const FloatSum<Real>& sum, DType accumulator) {
   const double u = unit_roundoff(accumulator);
@@ -187,9 +187,11 @@ class ReferenceMaker {
     const bool root = op_.reduction().op == ReduceOp::kStd;
     return walk<Moments<Real>>([&](std::int64_t output, const Moments<Real>& moments) {
       if (!(divisor_ > 0)) return put(output, std::numeric_limits<double>::quiet_NaN(), 0);
-      const auto distances = static_cast<double>(moments.squares), squares = static_cast<double>(moments.raw_squares());
+      const auto distances = static_cast<double>(moments.squares),
+                 squares = static_cast<double>(moments.raw_squares());
       double value = distances / divisor_, fixed = 4 * u_ * value;
-      double step = 4 * u_ * std::sqrt(squares) * std::sqrt(distances) / divisor_, square = 4 * u_ * u_ * squares / divisor_;
+      double step = 4 * u_ * std::sqrt(squares) * std::sqrt(distances) / divisor_,
+             square = 4 * u_ * u_ * squares / divisor_;
       if (root) {
         value = std::sqrt(value);
         if (value > 0) {

@@ -36,19 +36,22 @@ struct Reference {
   void at_depth(std::int64_t depth);
 };
 
-/// Uses all cores. Independent of isl and of code generation: walks the operator's own axes and strides. Computes
-/// in more bits than the kernel's accumulator has.
+/// Uses all cores. Independent of isl and of code generation: walks the operator's own axes and strides.
+/// Computes in more bits than the kernel's accumulator has.
 ///
-/// Tolerance of an output, with u the unit roundoff of the accumulator, n the number of elements, depth a bound on
-/// the combine steps that any one element passes through, v the result:
-///   sum: u * depth * (sum of |x|); nothing when the elements are such that no order of adding them rounds (those
+/// Tolerance of an output, with u the unit roundoff of the accumulator, n the number of elements, depth a
+/// bound on the combine steps that any one element passes through, v the result:
+///   sum: u * depth * (sum of |x|); nothing when the elements are such that no order of adding them rounds
+///   (those
 ///     of make_input)
-///   mean: that over n, and 2 u |v| of dividing; where sums are exact u * depth * (bound of a partial sum) / n,
+///   mean: that over n, and 2 u |v| of dividing; where sums are exact u * depth * (bound of a partial sum) /
+///   n,
 ///     because atomics add parts that have been divided
 ///   prod: u * min(n, 8 * sqrt(n)) * |v| for n factors: each costs a rounding, in whatever order
 ///   l2norm: u * (depth + 4) * |v|: all terms have one sign, the root halves their error
 ///   logsumexp: u * (8 depth + 8 + log(n) + 2 |maximum| + 2 |log of the scaled sum|)
-///   var: (4 u depth sqrt(S M) + 4 (u depth)^2 S + 4 u M) / (n - ddof), with M the sum of squared distances from the
+///   var: (4 u depth sqrt(S M) + 4 (u depth)^2 S + 4 u M) / (n - ddof), with M the sum of squared distances
+///   from the
 ///     mean and S the sum of squares (Chan, Golub, LeVeque: u * depth * the condition sqrt(S / M))
 ///   std: that over v; where v is 0, 2 u depth sqrt(S / (n - ddof))
 ///   max, min: nothing

@@ -59,7 +59,8 @@ Canonical coalesce(const Operator& op) {
       if (outer.role == inner.role && nests(outer.stride, inner, inner.stride) &&
           nests(outer.output_stride, inner, inner.output_stride) &&
           nests(outer.position_stride, inner, inner.position_stride)) {
-        outer = {inner.role, outer.extent * inner.extent, inner.stride, inner.output_stride, inner.position_stride};
+        outer = {inner.role, outer.extent * inner.extent, inner.stride, inner.output_stride,
+                 inner.position_stride};
         continue;
       }
     }

@@ -28,10 +28,10 @@ enum class Role : char { kParallel = 'P', kReduced = 'R' };
 struct Group {
   Role role;
   std::int64_t extent;
-  std::int64_t stride;         // input, in elements
-  std::int64_t output_stride;  // 0 for reduced groups
-  std::int64_t position_stride = 0;  // reduced groups of argmax, argmin: steps along the row-major index of the
-                                     // reduced axes that is their answer; else 0
+  std::int64_t stride;               // input, in elements
+  std::int64_t output_stride;        // 0 for reduced groups
+  std::int64_t position_stride = 0;  // reduced groups of argmax, argmin: steps along the row-major index of
+                                     // the reduced axes that is their answer; else 0
   friend bool operator==(const Group&, const Group&) = default;
 };
 

@@ -147,7 +147,8 @@ Text shared_bytes(const F& f, const S& s) {
   return fmt::format(
       "rx*px{} = {} partial results of {} bytes, target {} has {} bytes of shared memory per block",
       f.axes.row_type ? "" : "*vec", lanes * s.rx * s.px,
-      state_bytes(f.task->reduce_op(), f.task->accumulator()), f.task->target.name, f.task->target.shared_bytes_per_block);
+      state_bytes(f.task->reduce_op(), f.task->accumulator()), f.task->target.name,
+      f.task->target.shared_bytes_per_block);
 }
 
 Text too_wide(const F& f, const S& s) {

@@ -134,11 +134,13 @@ std::int64_t gpu_elements_per_thread(const Schedule& s, const Axes& axes) {
   return std::clamp<std::int64_t>(wanted, 1, 32);
 }
 
-/// Blocks share the reduced axis by atomics: for sums only, where a zero fill is the identity, as published.
+/// Blocks share the reduced axis by atomics: for sums (and means, which are sums until their last step) only, where a
+/// zero fill is the identity, as published.
 void gpu_split(Schedule& s, const SpaceFacts& facts, std::int64_t elements) {
   constexpr std::int64_t kShortRow = 1024;
   const Axes& axes = facts.axes;
-  if (facts.task->reduce_op() != ReduceOp::kSum || (axes.row_type && axes.reduced < kShortRow)) return;
+  const bool adds = info(facts.task->reduce_op()).combine == name(ReduceOp::kSum);
+  if (!adds || (axes.row_type && axes.reduced < kShortRow)) return;
   if (reject_mapping(*facts.task, s.block, GridCombine::kAtomic)) return;
   const double blocks = static_cast<double>(axes.reduced) / static_cast<double>(elements * s.rx);
   const int nearest = blocks <= 1 ? 0 : static_cast<int>(std::lround(std::log2(blocks)));

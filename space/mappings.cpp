@@ -80,10 +80,11 @@ std::optional<Rejection> reject_atomics(const Task& task) {
   const DType out = task.output_dtype(), acc = task.accumulator();
   const ReduceOp op = task.reduce_op();
   if (info(op).atomic == AtomicForm::kNone) {
-    return Rejection{"atomic_state",
-                     fmt::format("a partial result of {} is {} numbers that change together, an atomic changes one; "
-                                 "second_kernel and last_block combine such parts",
-                                 name(op), state_members(op))};
+    return Rejection{
+        "atomic_state",
+        fmt::format("a partial result of {} is {} numbers that change together, an atomic changes one; "
+                    "second_kernel and last_block combine such parts",
+                    name(op), state_members(op))};
   }
   const int bytes = bytes_of(out);
   if (out != acc) {

@@ -26,9 +26,11 @@ std::int64_t reduced_elements(const Tensor& input, const std::vector<int>& axes)
 
 DType default_accumulator(const ReduceStatement& statement, const Tensor& input) {
   const DType narrow = accumulator_of(statement.op, input.dtype);
-  // Positions have the width of the values beside them: where 32 bits cannot count the elements, both are wide.
+  // Positions have the width of the values beside them: where 32 bits cannot count the elements, both are
+  // wide.
   const bool positions = info(statement.op).state == State::kArg;
-  if (!positions || reduced_elements(input, statement.axes) <= std::numeric_limits<std::int32_t>::max()) return narrow;
+  if (!positions || reduced_elements(input, statement.axes) <= std::numeric_limits<std::int32_t>::max())
+    return narrow;
   return info(narrow).is_float ? DType::kF64 : DType::kI64;
 }
 

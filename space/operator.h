@@ -54,8 +54,8 @@ struct ReduceStatement {
 /// Elements of the input that make one output.
 std::int64_t reduced_elements(const Tensor& input, const std::vector<int>& axes);
 
-/// The accumulator when the operator does not say: accumulator_of, except that positions of more than 2^31 - 1
-/// elements take the 64-bit types. Of `statement` op and axes count.
+/// The accumulator when the operator does not say: accumulator_of, except that positions of more than 2^31 -
+/// 1 elements take the 64-bit types. Of `statement` op and axes count.
 DType default_accumulator(const ReduceStatement& statement, const Tensor& input);
 
 /// Flat storage values given in the operator file for a small case; integers exact to 64 bits.
@@ -88,12 +88,12 @@ struct Operator {
 };
 
 /// Reads the short form. Checks: known fields (nearest suggested), axes in range and unique after normalising
-/// negatives (the message names axis and rank), sizes >= 0, empty reduced axis of max, min, argmax, argmin (names the axis; an
-/// output without elements needs no answer and is fine), element counts, reachable offsets and bytes that fit
-/// 63 bits, length of "data" (with strides or an offset it may be longer than what they reach). `axes`
-/// missing: all; []: none; a scalar also takes [0] and [-1]. `out` and `accumulator` stay in the kind of what
-/// the operator yields and computes in, except that integer sums, products, maxima and minima may be stored as
-/// floats. `ddof` belongs to var and std. Throws UserError naming `origin` and field.
+/// negatives (the message names axis and rank), sizes >= 0, empty reduced axis of max, min, argmax, argmin
+/// (names the axis; an output without elements needs no answer and is fine), element counts, reachable
+/// offsets and bytes that fit 63 bits, length of "data" (with strides or an offset it may be longer than what
+/// they reach). `axes` missing: all; []: none; a scalar also takes [0] and [-1]. `out` and `accumulator` stay
+/// in the kind of what the operator yields and computes in, except that integer sums, products, maxima and
+/// minima may be stored as floats. `ddof` belongs to var and std. Throws UserError naming `origin` and field.
 Operator parse_operator(const Json& json, const std::string& origin);
 Operator read_operator_file(const std::string& path);
 

@@ -132,7 +132,8 @@ DType read_result(JsonObject& object, const ReduceStatement& statement, const Te
       return out;
     case ResultType::kPosition: {
       constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
-      if (out != DType::kI32 && out != DType::kI64) object.fail("out", "must be i32 or i64 for " + what + given);
+      if (out != DType::kI32 && out != DType::kI64)
+        object.fail("out", "must be i32 or i64 for " + what + given);
       if (out == DType::kI32 && reduced_elements(input, statement.axes) > kMost) {
         object.fail("out", "must be i64: i32 cannot number the " +
                                std::to_string(reduced_elements(input, statement.axes)) + " reduced elements");
@@ -156,13 +157,16 @@ DType read_accumulator(JsonObject& object, const ReduceStatement& statement, con
   const bool allowed = is_float ? wanted == DType::kF32 || wanted == DType::kF64
                                 : wanted == DType::kI32 || wanted == DType::kI64;
   // What holds every element. Positions are as wide as the values, and the truth has one type.
-  const DType least = info(input.dtype).is_float == is_float && info(statement.op).state != State::kArg ? input.dtype : fallback;
+  const DType least = info(input.dtype).is_float == is_float && info(statement.op).state != State::kArg
+                          ? input.dtype
+                          : fallback;
   const bool one_type = info(statement.op).arithmetic == Arithmetic::kTruth;
   if (one_type || !allowed || bytes_of(wanted) < bytes_of(least)) {
-    object.fail("accumulator", one_type ? "must be " + std::string(name(fallback)) + ", is " + std::string(name(wanted))
-                                        : "must be " + std::string(is_float ? "f32 or f64" : "i32 or i64") +
-                                              " and at least as wide as " + std::string(name(least)) + ", is " +
-                                              std::string(name(wanted)));
+    object.fail("accumulator",
+                one_type ? "must be " + std::string(name(fallback)) + ", is " + std::string(name(wanted))
+                         : "must be " + std::string(is_float ? "f32 or f64" : "i32 or i64") +
+                               " and at least as wide as " + std::string(name(least)) + ", is " +
+                               std::string(name(wanted)));
   }
   return wanted;
 }
@@ -171,7 +175,7 @@ int read_ddof(JsonObject& object, ReduceOp op) {
   if (!object.has("ddof")) return 0;
   constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
   const std::int64_t ddof = object.get_int("ddof", 0);
-  if (!info(op).has_ddof) object.fail("ddof", "belongs to var and std, op is " + std::string(name(op)));
+  if (!has_ddof(op)) object.fail("ddof", "belongs to var and std, op is " + std::string(name(op)));
   if (ddof < 0 || ddof > kMost) {
     object.fail("ddof", "must be 0 to " + std::to_string(kMost) + ", is " + std::to_string(ddof));
   }

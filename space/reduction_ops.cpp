@@ -71,7 +71,7 @@ DType accumulator_of(ReduceOp op, DType in) {
 DType default_result(ReduceOp op, DType in) {
   const bool is_float = info(in).is_float;
   switch (info(op).result) {
-    case ResultType::kWideInteger:
+    case ResultType::kWideInt:
       return is_float ? in : DType::kI64;
     case ResultType::kElement:
       return in;
@@ -126,9 +126,9 @@ std::uint64_t nothing_bits(ReduceOp op, DType acc) {
   switch (info(op).nothing) {
     case OfNothing::kIdentity:
       return identity_bits(op, acc);
-    case OfNothing::kNotANumber:
+    case OfNothing::kNan:
       return number_bits(acc, std::numeric_limits<double>::quiet_NaN());
-    case OfNothing::kMinusInfinity:
+    case OfNothing::kMinusInf:
       return number_bits(acc, -std::numeric_limits<double>::infinity());
     case OfNothing::kError:
       break;

@@ -1,6 +1,6 @@
-// Reduction operators: one table, one row each. What an operator is made of - what it accumulates in, what its state
-// holds, how parts combine, what comes of nothing - is known here and in the combine routines of codegen/device;
-// nothing else asks for an operator by name.
+// Reduction operators: one table, one row each. What an operator is made of - what it accumulates in, what
+// its state holds, how parts combine, what comes of nothing - is known here and in the combine routines of
+// codegen/device; nothing else asks for an operator by name.
 #pragma once
 
 #include <array>
@@ -12,7 +12,19 @@
 namespace redtune {
 
 enum class ReduceOp : std::uint8_t {
-  kSum, kProd, kMax, kMin, kAny, kAll, kMean, kArgMax, kArgMin, kL2Norm, kLogSumExp, kVar, kStd
+  kSum,
+  kProd,
+  kMax,
+  kMin,
+  kAny,
+  kAll,
+  kMean,
+  kArgMax,
+  kArgMin,
+  kL2Norm,
+  kLogSumExp,
+  kVar,
+  kStd
 };
 
 /// The type that an operator computes in, by the type of its elements.
@@ -27,15 +39,17 @@ enum class Arithmetic : std::uint8_t {
 /// What a partial result holds. All members have the width of the accumulator.
 enum class State : std::uint8_t {
   kValue,    // one number
-  kArg,      // a: extreme value, b: its position, an integer; the lower position wins a tie, a NaN wins over numbers
-  kScaled,   // sums of squares of small (a), ordinary (b) and large (c) elements, those of a and c scaled (Blue 1978)
+  kArg,      // a: extreme value, b: its position, an integer; the lower position wins a tie, a NaN wins over
+             // numbers
+  kScaled,   // sums of squares of small (a), ordinary (b) and large (c) elements, those of a and c scaled
+             // (Blue 1978)
   kLogSum,   // a: maximum, b: sum of exp(x - a)
   kMoments,  // a: count, b: mean, c: sum of squared distances from it (Welford; Chan, Golub, LeVeque)
 };
 
 /// Type of the result when the operator does not say.
 enum class ResultType : std::uint8_t {
-  kWideInteger,  // integers: i64; floats: the element's
+  kWideInt,  // integers: i64; floats: the element's
   kElement,
   kTruth,     // bool
   kPosition,  // i64
@@ -43,11 +57,11 @@ enum class ResultType : std::uint8_t {
 };
 
 /// What comes of a reduced axis without elements.
-enum class OfNothing : std::uint8_t { kIdentity, kNotANumber, kMinusInfinity, kError };
+enum class OfNothing : std::uint8_t { kIdentity, kNan, kMinusInf, kError };
 
 /// How results of blocks or threads can be added to the output itself.
 enum class AtomicForm : std::uint8_t {
-  kState,     // the state is one number: by the combine step itself
+  kState,     // the state is one number and the result: by the combine step itself
   kFinished,  // the last step is linear, so finished parts may be added: no launch behind the atomics
   kNone,      // the state is more than what one atomic instruction can change
 };
@@ -59,15 +73,14 @@ struct ReduceOpInfo {
   Arithmetic arithmetic;
   State state;
   ResultType result;
-  bool finishes;     // a last step makes the result of the state
-  bool exact;        // free of order: every mapping gives the same bits, so atomics are run_to_run too
-  bool has_ddof;     // divides by count - ddof
+  bool exact;  // free of order: every mapping gives the same bits, so atomics are run_to_run too
   OfNothing nothing;
   AtomicForm atomic;
 };
 
 /// Rows in enum order.
 inline constexpr std::array<ReduceOpInfo, 13> kReduceOps = [] {
+  using O = ReduceOp;
   using A = Arithmetic;
   using S = State;
   using R = ResultType;
@@ -75,26 +88,30 @@ inline constexpr std::array<ReduceOpInfo, 13> kReduceOps = [] {
   using F = AtomicForm;
   return std::array<ReduceOpInfo, 13>{{
       // clang-format off
-      // id                   name         combine      arithmetic   state        result           fin    exact  ddof   of nothing         atomic
-      {ReduceOp::kSum,       "sum",       "sum",       A::kWide,    S::kValue,   R::kWideInteger, false, false, false, N::kIdentity,      F::kState},
-      {ReduceOp::kProd,      "prod",      "prod",      A::kWide,    S::kValue,   R::kWideInteger, false, false, false, N::kIdentity,      F::kState},
-      {ReduceOp::kMax,       "max",       "max",       A::kElement, S::kValue,   R::kElement,     false, true,  false, N::kError,         F::kState},
-      {ReduceOp::kMin,       "min",       "min",       A::kElement, S::kValue,   R::kElement,     false, true,  false, N::kError,         F::kState},
-      {ReduceOp::kAny,       "any",       "any",       A::kTruth,   S::kValue,   R::kTruth,       false, true,  false, N::kIdentity,      F::kState},
-      {ReduceOp::kAll,       "all",       "all",       A::kTruth,   S::kValue,   R::kTruth,       false, true,  false, N::kIdentity,      F::kState},
-      {ReduceOp::kMean,      "mean",      "sum",       A::kReal,    S::kValue,   R::kReal,        true,  false, false, N::kNotANumber,    F::kFinished},
-      {ReduceOp::kArgMax,    "argmax",    "argmax",    A::kOrder,   S::kArg,     R::kPosition,    true,  true,  false, N::kError,         F::kNone},
-      {ReduceOp::kArgMin,    "argmin",    "argmin",    A::kOrder,   S::kArg,     R::kPosition,    true,  true,  false, N::kError,         F::kNone},
-      {ReduceOp::kL2Norm,    "l2norm",    "l2norm",    A::kReal,    S::kScaled,  R::kReal,        true,  false, false, N::kIdentity,      F::kNone},
-      {ReduceOp::kLogSumExp, "logsumexp", "logsumexp", A::kReal,    S::kLogSum,  R::kReal,        true,  false, false, N::kMinusInfinity, F::kNone},
-      {ReduceOp::kVar,       "var",       "var",       A::kReal,    S::kMoments, R::kReal,        true,  false, true,  N::kNotANumber,    F::kNone},
-      {ReduceOp::kStd,       "std",       "std",       A::kReal,    S::kMoments, R::kReal,        true,  false, true,  N::kNotANumber,    F::kNone},
+  {O::kSum,       "sum",       "sum",       A::kWide,    S::kValue,   R::kWideInt,  false, N::kIdentity, F::kState},
+  {O::kProd,      "prod",      "prod",      A::kWide,    S::kValue,   R::kWideInt,  false, N::kIdentity, F::kState},
+  {O::kMax,       "max",       "max",       A::kElement, S::kValue,   R::kElement,  true,  N::kError,    F::kState},
+  {O::kMin,       "min",       "min",       A::kElement, S::kValue,   R::kElement,  true,  N::kError,    F::kState},
+  {O::kAny,       "any",       "any",       A::kTruth,   S::kValue,   R::kTruth,    true,  N::kIdentity, F::kState},
+  {O::kAll,       "all",       "all",       A::kTruth,   S::kValue,   R::kTruth,    true,  N::kIdentity, F::kState},
+  {O::kMean,      "mean",      "sum",       A::kReal,    S::kValue,   R::kReal,     false, N::kNan,      F::kFinished},
+  {O::kArgMax,    "argmax",    "argmax",    A::kOrder,   S::kArg,     R::kPosition, true,  N::kError,    F::kNone},
+  {O::kArgMin,    "argmin",    "argmin",    A::kOrder,   S::kArg,     R::kPosition, true,  N::kError,    F::kNone},
+  {O::kL2Norm,    "l2norm",    "l2norm",    A::kReal,    S::kScaled,  R::kReal,     false, N::kIdentity, F::kNone},
+  {O::kLogSumExp, "logsumexp", "logsumexp", A::kReal,    S::kLogSum,  R::kReal,     false, N::kMinusInf, F::kNone},
+  {O::kVar,       "var",       "var",       A::kReal,    S::kMoments, R::kReal,     false, N::kNan,      F::kNone},
+  {O::kStd,       "std",       "std",       A::kReal,    S::kMoments, R::kReal,     false, N::kNan,      F::kNone},
       // clang-format on
   }};
 }();
 
 constexpr const ReduceOpInfo& info(ReduceOp op) { return kReduceOps[static_cast<std::size_t>(op)]; }
 constexpr std::string_view name(ReduceOp op) { return info(op).name; }
+
+/// Whether a last step makes the result of the state.
+constexpr bool finishes(ReduceOp op) { return info(op).atomic != AtomicForm::kState; }
+/// Whether that step divides by the number of elements less `ddof`.
+constexpr bool has_ddof(ReduceOp op) { return info(op).state == State::kMoments; }
 
 /// Throws UserError with the nearest known name.
 ReduceOp parse_reduce_op(std::string_view word);

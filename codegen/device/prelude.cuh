@@ -312,14 +312,16 @@ template <> struct rt_first<0> { typedef rt_list<> lanes; };
 
 // What any and all take of an element that was loaded as `in`: 1 or 0. A NaN is not zero.
 template <typename T> RT_DEVICE rt_i32 rt_truth(T x, rt_list<0>) { return x != 0; }
-template <typename T, int... I> RT_DEVICE rt_vec<rt_i32, sizeof...(I)> rt_truth(const rt_vec<T, sizeof...(I)>& x, rt_list<I...>) {
+template <typename T, int... I>
+RT_DEVICE rt_vec<rt_i32, sizeof...(I)> rt_truth(const rt_vec<T, sizeof...(I)>& x, rt_list<I...>) {
   return {{(x.v[I] != 0)...}};
 }
 #define RT_TRUTH(in, n, x) (rt_truth<rt_acc_##in>(x, RT_LANES(n)))
 
 // The last step of mean.
 template <typename T> RT_DEVICE T rt_mean(T x, T count, rt_list<0>) { return x / count; }
-template <typename T, int... I> RT_DEVICE rt_vec<T, sizeof...(I)> rt_mean(const rt_vec<T, sizeof...(I)>& x, T count, rt_list<I...>) {
+template <typename T, int... I>
+RT_DEVICE rt_vec<T, sizeof...(I)> rt_mean(const rt_vec<T, sizeof...(I)>& x, T count, rt_list<I...>) {
   return {{(x.v[I] / count)...}};
 }
 #define RT_MEAN(acc, n, x, count) (rt_mean<rt_acc_##acc>(x, count, RT_LANES(n)))

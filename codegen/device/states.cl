@@ -1,6 +1,6 @@
-// Partial results of several members, in OpenCL C: the same names as states.cuh. C has no templates, so a text says once
-// which operator, accumulator and lane counts it uses (RT_OPERATOR) and gets their types and functions. A state of n
-// lanes holds a vector of n per member: lanes are independent partial results. What members mean stands with each
+// Partial results of several members, in OpenCL C: the same names as states.cuh. C has no templates, so a text says
+// once which operator, accumulator and lane counts it uses (RT_OPERATOR) and gets their types and functions. A state of
+// n lanes holds a vector of n per member: lanes are independent partial results. What members mean stands with each
 // operator; all have the width of the accumulator.
 
 #define RT_STATE(op, acc, n) rt_##op##_##acc##_##n

@@ -8,7 +8,8 @@
 
 #define RT_STATE(op, acc, n) rt_vec_of<rt_op_##op::state<rt_acc_##acc>, n>::type
 #define RT_STATE_OF(op, acc) rt_op_##op::state<rt_acc_##acc>
-#define RT_STATE_IDENTITY(op, acc, n) (rt_splat<RT_STATE_OF(op, acc)>(rt_op_##op::identity<rt_acc_##acc>(), RT_LANES(n)))
+#define RT_STATE_IDENTITY(op, acc, n) \
+  (rt_splat<RT_STATE_OF(op, acc)>(rt_op_##op::identity<rt_acc_##acc>(), RT_LANES(n)))
 // `first` is the position of lane 0, `step` that of the next lane behind it: for argmax and argmin.
 #define RT_STATE_LIFT(op, acc, n, v, first, step) (rt_lift<rt_op_##op, rt_acc_##acc>(v, first, step, RT_LANES(n)))
 #define RT_STATE_TAKE(op, acc, n, s, v, first, step) (rt_take<rt_op_##op, rt_acc_##acc>(s, v, first, step, RT_LANES(n)))
@@ -62,7 +63,9 @@ struct rt_two {
   }
 };
 struct rt_three {
-  template <typename T> static RT_MEMBER rt_state3<T> peek(const volatile rt_state3<T>* p) { return {p->a, p->b, p->c}; }
+  template <typename T> static RT_MEMBER rt_state3<T> peek(const volatile rt_state3<T>* p) {
+    return {p->a, p->b, p->c};
+  }
   template <typename T>
   static RT_MEMBER rt_state3<T> shuffled(const rt_state3<T>& s, unsigned mask, int delta, int width) {
     return {__shfl_down_sync(mask, s.a, delta, width), __shfl_down_sync(mask, s.b, delta, width),
@@ -133,7 +136,8 @@ struct rt_op_argmax : rt_two {
   template <typename T> static RT_MEMBER state<T> lift(T v, rt_i64 at) {
     return {v, (typename rt_limits<T>::position)at};
   }
-  template <typename T, typename P> static RT_MEMBER rt_state2<T, P> of(const rt_state2<T, P>& x, const rt_state2<T, P>& y) {
+  template <typename T, typename P>
+  static RT_MEMBER rt_state2<T, P> of(const rt_state2<T, P>& x, const rt_state2<T, P>& y) {
     const bool x_nan = x.a != x.a, y_nan = y.a != y.a, tie = x.a == y.a || (x_nan && y_nan);
     return (y.a > x.a || (y_nan && !x_nan) || (tie && y.b < x.b)) ? y : x;
   }
@@ -142,7 +146,8 @@ struct rt_op_argmax : rt_two {
 };
 struct rt_op_argmin : rt_op_argmax {
   template <typename T> static RT_MEMBER state<T> identity() { return {rt_limits<T>::highest(), rt_limits<T>::last()}; }
-  template <typename T, typename P> static RT_MEMBER rt_state2<T, P> of(const rt_state2<T, P>& x, const rt_state2<T, P>& y) {
+  template <typename T, typename P>
+  static RT_MEMBER rt_state2<T, P> of(const rt_state2<T, P>& x, const rt_state2<T, P>& y) {
     const bool x_nan = x.a != x.a, y_nan = y.a != y.a, tie = x.a == y.a || (x_nan && y_nan);
     return (y.a < x.a || (y_nan && !x_nan) || (tie && y.b < x.b)) ? y : x;
   }
@@ -210,7 +215,9 @@ struct rt_op_l2norm : rt_three {
   template <typename T> static RT_MEMBER state<T> of(const state<T>& x, const state<T>& y) {
     return {x.a + y.a, x.b + y.b, x.c + y.c};
   }
-  template <typename T> static RT_MEMBER state<T> take(const state<T>& s, T v, rt_i64 at) { return of<T>(s, lift(v, at)); }
+  template <typename T> static RT_MEMBER state<T> take(const state<T>& s, T v, rt_i64 at) {
+    return of<T>(s, lift(v, at));
+  }
   template <typename T> static RT_MEMBER T finish(const state<T>& s, T) {
     typedef rt_blue<T> B;
     const T raised = (s.b * B::up) * B::up;

@@ -1,4 +1,5 @@
-// The combine routines of states, run on the host: identities, order of combination, and results against definitions.
+// The combine routines of states, run on the host: identities, order of combination, and results against
+// definitions.
 #include "tests/codegen/prelude_host.inc"
 
 #include <gtest/gtest.h>
@@ -41,7 +42,8 @@ auto taken(const std::vector<T>& values) {
 template <typename T>
 std::vector<T> numbers(std::size_t count, T spread, T offset, std::mt19937& random) {
   std::vector<T> values(count);
-  for (T& x : values) x = offset + spread * (static_cast<T>(random()) / static_cast<T>(4294967296.0) - static_cast<T>(0.5));
+  for (T& x : values)
+    x = offset + spread * (static_cast<T>(random()) / static_cast<T>(4294967296.0) - static_cast<T>(0.5));
   return values;
 }
 
@@ -49,7 +51,8 @@ template <typename Op, typename T>
 void expect_position(const std::vector<T>& values, rt_i64 wanted) {
   std::mt19937 random(1);
   EXPECT_EQ((Op::finish(taken<Op, T>(values), T(0))), wanted);
-  for (int order = 0; order < 20; ++order) EXPECT_EQ((Op::finish(combined<Op, T>(values, random), T(0))), wanted) << order;
+  for (int order = 0; order < 20; ++order)
+    EXPECT_EQ((Op::finish(combined<Op, T>(values, random), T(0))), wanted) << order;
 }
 
 TEST(StatesHost, PositionsAreThoseOfTheFirstExtremeOrNaN) {
@@ -67,15 +70,16 @@ TEST(StatesHost, PositionsAreThoseOfTheFirstExtremeOrNaN) {
 
 TEST(StatesHost, VarianceInEveryOrder) {
   std::mt19937 random(2);
-  for (float offset : {0.0f, 1000.0f, -1e30f}) {
+  for (float offset : {0.0f, 1000.0f, -3e7f}) {
     const std::vector<float> values = numbers<float>(500, std::abs(offset) + 1, offset, random);
     double mean = 0, squares = 0;
     for (float x : values) mean += x / 500.0;
     for (float x : values) squares += (x - mean) * (x - mean);
     const double tolerance = 1e-4 * squares / 500;
-    if (squares > 1e38) continue;
-    EXPECT_NEAR((rt_op_var::finish(taken<rt_op_var, float>(values), 500.0f)), squares / 500, tolerance) << offset;
-    EXPECT_NEAR((rt_op_var::finish(combined<rt_op_var, float>(values, random), 500.0f)), squares / 500, tolerance);
+    EXPECT_NEAR((rt_op_var::finish(taken<rt_op_var, float>(values), 500.0f)), squares / 500, tolerance)
+        << offset;
+    EXPECT_NEAR((rt_op_var::finish(combined<rt_op_var, float>(values, random), 500.0f)), squares / 500,
+                tolerance);
   }
   EXPECT_EQ((taken<rt_op_var, float>({7, 7, 7}).c), 0.0f);
   EXPECT_EQ((rt_op_std::finish(taken<rt_op_std, double>({1, 3}), 1.0)), std::sqrt(2.0));
@@ -89,7 +93,8 @@ TEST(StatesHost, EmptySidesAndInfinitiesOfVariance) {
   EXPECT_EQ(rt_op_var::of(none, none).a, 0.0f);
   std::mt19937 random(3);
   const float inf = std::numeric_limits<float>::infinity();
-  for (const std::vector<float>& values : {std::vector<float>{inf}, {1, inf}, {inf, 1}, {inf, inf}, {-inf, 2, inf}}) {
+  for (const std::vector<float>& values :
+       {std::vector<float>{inf}, {1, inf}, {inf, 1}, {inf, inf}, {-inf, 2, inf}}) {
     EXPECT_TRUE(std::isnan(taken<rt_op_var, float>(values).c)) << values.size();
     EXPECT_TRUE(std::isnan(combined<rt_op_var, float>(values, random).c)) << values.size();
   }
@@ -101,7 +106,8 @@ TEST(StatesHost, LogSumExpIsShifted) {
   const auto value = [&](const std::vector<double>& values) {
     const double serial = rt_op_logsumexp::finish(taken<rt_op_logsumexp, double>(values), 0.0);
     const double tree = rt_op_logsumexp::finish(combined<rt_op_logsumexp, double>(values, random), 0.0);
-    EXPECT_TRUE(serial == tree || std::abs(serial - tree) < 1e-12 * std::abs(serial) || (std::isnan(serial) && std::isnan(tree)));
+    EXPECT_TRUE(serial == tree || std::abs(serial - tree) < 1e-12 * std::abs(serial) ||
+                (std::isnan(serial) && std::isnan(tree)));
     return serial;
   };
   EXPECT_DOUBLE_EQ(value({1000, 1000}), 1000 + std::log(2.0));
@@ -126,7 +132,9 @@ TEST(StatesHost, NormsNeitherOverflowNorVanish) {
     const auto wanted = static_cast<double>(std::sqrt(squares));
     const double tolerance = 1e-5 * wanted + 1.5e-45;
     EXPECT_NEAR((rt_op_l2norm::finish(taken<rt_op_l2norm, float>(values), 0.0f)), wanted, tolerance) << size;
-    EXPECT_NEAR((rt_op_l2norm::finish(combined<rt_op_l2norm, float>(values, random), 0.0f)), wanted, tolerance) << size;
+    EXPECT_NEAR((rt_op_l2norm::finish(combined<rt_op_l2norm, float>(values, random), 0.0f)), wanted,
+                tolerance)
+        << size;
   }
   const float nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
   EXPECT_TRUE(std::isnan(rt_op_l2norm::finish(taken<rt_op_l2norm, float>({1, nan, inf}), 0.0f)));

@@ -44,14 +44,14 @@ struct Values {
 };
 // In turns; the output has the type of the accumulator, so that atomics are legal.
 constexpr Values kValues[] = {
-    {"sum", "f32", ""}, {"max", "f32", ""},     {"sum", "f64", ""},
-    {"min", "i32", ""}, {"sum", "bf16", "f32"}, {"prod", "i64", ""},
-    {"min", "f64", ""}, {"sum", "f16", "f32"},  {"max", "i64", ""},
-    {"mean", "f32", ""}, {"any", "i8", "i32"},
+    {"sum", "f32", ""},     {"max", "f32", ""},  {"sum", "f64", ""},   {"min", "i32", ""},
+    {"sum", "bf16", "f32"}, {"prod", "i64", ""}, {"min", "f64", ""},   {"sum", "f16", "f32"},
+    {"max", "i64", ""},     {"mean", "f32", ""}, {"any", "i8", "i32"},
 };
 // Partial results of several members: no atomics. In turns too.
 constexpr Values kStates[] = {
-    {"argmax", "f32", ""}, {"var", "f32", ""}, {"logsumexp", "f64", ""}, {"argmin", "i8", ""}, {"l2norm", "bf16", "f32"},
+    {"argmax", "f32", ""}, {"var", "f32", ""},        {"logsumexp", "f64", ""},
+    {"argmin", "i8", ""},  {"l2norm", "bf16", "f32"},
 };
 
 void check(cl_int code, const std::string& what) {

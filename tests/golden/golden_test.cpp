@@ -43,11 +43,15 @@ constexpr Golden kGoldens[] = {
     {"min", "f64", "", "1000002", "0", "sm_90",
      "block=tree grid=atomic rx=256 vec=2 acc=4 items=4 split=64 walk=strided"},
     // Partial results of several members: a row on a CPU, where the tail is a masked vector, and columns.
-    {"argmax", "f16", "", "5x7x1030", "0,2", "cpu", "block=none grid=second_kernel vec=4 items=4 acc=2 split=4"},
-    {"var", "f32", "", "7x100004", "1", "sm_90", "block=shuffle grid=second_kernel rx=128 vec=4 items=2 split=8"},
-    {"logsumexp", "f32", "", "10007x132", "0", "sm_90", "block=lane grid=last_block rx=8 px=32 vec=2 items=2 split=16"},
+    {"argmax", "f16", "", "5x7x1030", "0,2", "cpu",
+     "block=none grid=second_kernel vec=4 items=4 acc=2 split=4"},
+    {"var", "f32", "", "7x100004", "1", "sm_90",
+     "block=shuffle grid=second_kernel rx=128 vec=4 items=2 split=8"},
+    {"logsumexp", "f32", "", "10007x132", "0", "sm_90",
+     "block=lane grid=last_block rx=8 px=32 vec=2 items=2 split=16"},
     {"mean", "f32", "", "7x100004", "1", "sm_90", "block=shuffle grid=atomic rx=128 vec=4 items=2 split=8"},
-    {"any", "i8", "i32", "10007x72", "0", "sm_90", "block=tree grid=atomic rx=8 px=32 vec=2 items=2 split=16"},
+    {"any", "i8", "i32", "10007x72", "0", "sm_90",
+     "block=tree grid=atomic rx=8 px=32 vec=2 items=2 split=16"},
 };
 
 std::string name_of(const Golden& golden) {

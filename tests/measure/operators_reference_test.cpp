@@ -44,15 +44,18 @@ TEST(OperatorsReference, Positions) {
   EXPECT_THAT(of("argmax", "[2, 4]", {1, 7, 7, 2, 3, NAN, 9, NAN}, kRows).integers, ElementsAre(1, 1));
   EXPECT_THAT(of("argmin", "[2, 3]", {5, -1, 5, 5, -1, 4}, kColumns).integers, ElementsAre(0, 0, 1));
   EXPECT_THAT(of("argmax", "[4]", repeated(-kInf, 4)).integers, ElementsAre(0));
-  EXPECT_THAT(of("argmin", "[3]", {2, -128, -128}, R"(, "dtype": "i8", "out": "i32")").integers, ElementsAre(1));
+  EXPECT_THAT(of("argmin", "[3]", {2, -128, -128}, R"(, "dtype": "i8", "out": "i32")").integers,
+              ElementsAre(1));
   // Over several axes: row-major over the reduced ones, whatever the layout.
   std::vector<double> values = repeated(0, 24);
   values[1 * 12 + 1 * 4 + 2] = 1;  // [1][1][2] of 2 x 3 x 4
-  EXPECT_THAT(of("argmax", "[2, 3, 4]", values, R"(, "axes": [0, 2])").integers, ElementsAre(0, 1 * 4 + 2, 0));
+  EXPECT_THAT(of("argmax", "[2, 3, 4]", values, R"(, "axes": [0, 2])").integers,
+              ElementsAre(0, 1 * 4 + 2, 0));
   EXPECT_THAT(of("argmax", "[2, 3, 4]", values).integers, ElementsAre(18));
   EXPECT_THAT(of("argmax", "[3, 4]", {0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0}, R"(, "strides": [1, 3])").integers,
               ElementsAre(1 * 4 + 2));
-  EXPECT_THAT(of("argmax", "[4]", {1, 2, 3, 4}, R"(, "strides": [-1], "offset": 3)").integers, ElementsAre(0));
+  EXPECT_THAT(of("argmax", "[4]", {1, 2, 3, 4}, R"(, "strides": [-1], "offset": 3)").integers,
+              ElementsAre(0));
   EXPECT_THAT(of("argmax", "[5]", {7}, R"(, "strides": [0])").integers, ElementsAre(0));
   EXPECT_THAT(of("argmax", "[]", {3}).integers, ElementsAre(0));
   EXPECT_THAT(of("argmin", "[2, 2]", counted(1, 4), R"(, "axes": [])").integers, Each(0));
@@ -73,8 +76,10 @@ TEST(OperatorsReference, LongRowsArePiecedTogether) {
 
 TEST(OperatorsReference, Norms) {
   EXPECT_THAT(of("l2norm", "[2, 2]", {3, 4, -6, 8}, kRows).values, ElementsAre(5, 10));
-  EXPECT_THAT(of("l2norm", "[2]", {3e300, 4e300}, R"(, "dtype": "f64")").values, ElementsAre(DoubleEq(5e300)));
-  EXPECT_THAT(of("l2norm", "[2]", {3e-300, 4e-300}, R"(, "dtype": "f64")").values, ElementsAre(DoubleEq(5e-300)));
+  EXPECT_THAT(of("l2norm", "[2]", {3e300, 4e300}, R"(, "dtype": "f64")").values,
+              ElementsAre(DoubleEq(5e300)));
+  EXPECT_THAT(of("l2norm", "[2]", {3e-300, 4e-300}, R"(, "dtype": "f64")").values,
+              ElementsAre(DoubleEq(5e-300)));
   EXPECT_THAT(of("l2norm", "[2]", {3, 4}, R"(, "dtype": "i32")").values, ElementsAre(5));
   EXPECT_THAT(of("l2norm", "[0]", {}).values, ElementsAre(0));
   EXPECT_TRUE(std::isnan(of("l2norm", "[2]", {NAN, kInf}).values[0]));

@@ -116,7 +116,8 @@ TEST(Operator, StridesMayBeZeroOrNegative) {
 
 TEST(Operator, MistakesNameFieldAndRemedy) {
   EXPECT_EQ(error_of(R"({"op": "smu", "shape": [4]})"),
-            "op.json: field 'op' has an unknown op 'smu'; did you mean 'sum'? known: sum, prod, max, min, any, all, mean, "
+            "op.json: field 'op' has an unknown op 'smu'; did you mean 'sum'? known: sum, prod, max, min, "
+            "any, all, mean, "
             "argmax, argmin, l2norm, logsumexp, var, std");
   EXPECT_THAT(error_of(R"({"op": "sum", "shape": [4], "dtype": "f23"})"), HasSubstr("did you mean 'f32'"));
   EXPECT_THAT(error_of(R"({"op": "sum", "shape": [4], "axis": [0]})"), HasSubstr("did you mean 'axes'"));
@@ -151,13 +152,16 @@ TEST(Operator, ResultsOfTheOtherKinds) {
   EXPECT_EQ(op_of(R"({"op": "any", "shape": [4], "out": "i32"})").output().dtype, DType::kI32);
   EXPECT_THAT(error_of(R"({"op": "all", "shape": [4], "out": "f32"})"),
               HasSubstr("'out' must be bool or an integer type for all of f32, is f32"));
-  EXPECT_THAT(error_of(R"({"op": "any", "shape": [4], "accumulator": "i64"})"), HasSubstr("must be i32, is i64"));
-  EXPECT_EQ(op_of(R"({"op": "argmax", "shape": [4], "dtype": "i8", "out": "i32"})").output().dtype, DType::kI32);
+  EXPECT_THAT(error_of(R"({"op": "any", "shape": [4], "accumulator": "i64"})"),
+              HasSubstr("must be i32, is i64"));
+  EXPECT_EQ(op_of(R"({"op": "argmax", "shape": [4], "dtype": "i8", "out": "i32"})").output().dtype,
+            DType::kI32);
   EXPECT_THAT(error_of(R"({"op": "argmax", "shape": [4], "out": "f32"})"),
               HasSubstr("'out' must be i32 or i64 for argmax of f32, is f32"));
   EXPECT_THAT(error_of(R"({"op": "argmin", "shape": [4], "dtype": "i8", "accumulator": "i8"})"),
               HasSubstr("must be i32 or i64"));
-  EXPECT_EQ(op_of(R"({"op": "mean", "shape": [4], "dtype": "i32", "out": "f32"})").output().dtype, DType::kF32);
+  EXPECT_EQ(op_of(R"({"op": "mean", "shape": [4], "dtype": "i32", "out": "f32"})").output().dtype,
+            DType::kF32);
   EXPECT_THAT(error_of(R"({"op": "var", "shape": [4], "dtype": "i32", "out": "i64"})"),
               HasSubstr("'out' must be a float type for var of i32, is i64"));
   EXPECT_THAT(error_of(R"({"op": "mean", "shape": [4], "dtype": "i32", "accumulator": "f32"})"),
@@ -169,7 +173,8 @@ TEST(Operator, PositionsOfManyElementsAreWide) {
   EXPECT_EQ(op.reduction().accumulator, DType::kF64);
   EXPECT_EQ(op.key(), "argmax(f32[2,3000000000];axes=1)->i64");
   EXPECT_EQ(parse_operator(to_json(op), "again"), op);
-  EXPECT_EQ(op_of(R"({"op": "argmax", "shape": [2, 3000000000], "axes": [0]})").reduction().accumulator, DType::kF32);
+  EXPECT_EQ(op_of(R"({"op": "argmax", "shape": [2, 3000000000], "axes": [0]})").reduction().accumulator,
+            DType::kF32);
   EXPECT_THAT(error_of(R"({"op": "argmax", "shape": [3000000000], "out": "i32"})"),
               HasSubstr("i32 cannot number the 3000000000 reduced elements"));
 }
@@ -186,7 +191,8 @@ TEST(Operator, DdofBelongsToVarAndStd) {
 }
 
 TEST(Operator, NothingHasNoPosition) {
-  EXPECT_THAT(error_of(R"({"op": "argmin", "shape": [3, 0], "axes": [1]})"), HasSubstr("argmin of nothing has no answer"));
+  EXPECT_THAT(error_of(R"({"op": "argmin", "shape": [3, 0], "axes": [1]})"),
+              HasSubstr("argmin of nothing has no answer"));
   for (const char* op : {"any", "all", "mean", "l2norm", "logsumexp", "var", "std"}) {
     EXPECT_NO_THROW(op_of(R"({"shape": [3, 0], "axes": [1], "op": ")" + std::string(op) + "\"}")) << op;
   }

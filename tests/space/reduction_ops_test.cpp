@@ -24,7 +24,8 @@ TEST(ReduceOps, RowsAreInEnumOrderAndReadBack) {
     EXPECT_EQ(parse_reduce_op(kReduceOps[i].name), kReduceOps[i].id);
   }
   EXPECT_EQ(message_of([] { parse_reduce_op("smu"); }),
-            "unknown op 'smu'; did you mean 'sum'? known: sum, prod, max, min, any, all, mean, argmax, argmin, l2norm, logsumexp, var, std");
+            "unknown op 'smu'; did you mean 'sum'? known: sum, prod, max, min, any, all, mean, argmax, "
+            "argmin, l2norm, logsumexp, var, std");
 }
 
 TEST(ReduceOps, AccumulatorsWidenForSumAndProdOnly) {
@@ -44,13 +45,18 @@ TEST(ReduceOps, ComputeInTheTypeOfTheirArithmetic) {
     DType in, accumulator, result, finished;
   };
   using D = DType;
-  for (const Row& row : {
-           Row{"any", D::kF32, D::kI32, D::kBool, D::kI32}, {"all", D::kI64, D::kI32, D::kBool, D::kI32},
-           {"mean", D::kF16, D::kF32, D::kF16, D::kF32}, {"mean", D::kI8, D::kF64, D::kF64, D::kF64},
-           {"argmax", D::kBF16, D::kF32, D::kI64, D::kI32}, {"argmin", D::kF64, D::kF64, D::kI64, D::kI64},
-           {"argmax", D::kU8, D::kI32, D::kI64, D::kI32}, {"argmin", D::kI64, D::kI64, D::kI64, D::kI64},
-           {"l2norm", D::kBool, D::kF64, D::kF64, D::kF64}, {"logsumexp", D::kBF16, D::kF32, D::kBF16, D::kF32},
-           {"var", D::kI32, D::kF64, D::kF64, D::kF64}, {"std", D::kF64, D::kF64, D::kF64, D::kF64}}) {
+  for (const Row& row : {Row{"any", D::kF32, D::kI32, D::kBool, D::kI32},
+                         {"all", D::kI64, D::kI32, D::kBool, D::kI32},
+                         {"mean", D::kF16, D::kF32, D::kF16, D::kF32},
+                         {"mean", D::kI8, D::kF64, D::kF64, D::kF64},
+                         {"argmax", D::kBF16, D::kF32, D::kI64, D::kI32},
+                         {"argmin", D::kF64, D::kF64, D::kI64, D::kI64},
+                         {"argmax", D::kU8, D::kI32, D::kI64, D::kI32},
+                         {"argmin", D::kI64, D::kI64, D::kI64, D::kI64},
+                         {"l2norm", D::kBool, D::kF64, D::kF64, D::kF64},
+                         {"logsumexp", D::kBF16, D::kF32, D::kBF16, D::kF32},
+                         {"var", D::kI32, D::kF64, D::kF64, D::kF64},
+                         {"std", D::kF64, D::kF64, D::kF64, D::kF64}}) {
     const ReduceOp op = parse_reduce_op(row.op);
     EXPECT_EQ(accumulator_of(op, row.in), row.accumulator) << row.op << " " << name(row.in);
     EXPECT_EQ(default_result(op, row.in), row.result) << row.op << " " << name(row.in);
@@ -67,7 +73,7 @@ TEST(ReduceOps, StatesHoldMembersOfOneWidth) {
   // What is one number can be finished or changed by one atomic, what is more cannot.
   for (const ReduceOpInfo& row : kReduceOps) {
     EXPECT_EQ(row.atomic == AtomicForm::kNone, row.state != State::kValue) << row.name;
-    EXPECT_EQ(row.atomic == AtomicForm::kFinished, row.finishes && row.state == State::kValue) << row.name;
+    EXPECT_EQ(row.atomic == AtomicForm::kFinished, finishes(row.id) && row.state == State::kValue) << row.name;
   }
 }
 
