@@ -43,7 +43,8 @@ class Tuner {
         stop_(stop),
         begin_(now()),
         book_(result_.trials),
-        space_(make_task(op, device.target), options.filter) {
+        space_(make_task(op, device.target), options.filter),
+        points_(discrete_space(space_, options.model_path)) {
     result_.task = space_.task();
     result_.device = device;
     result_.space_size = space_.size();
@@ -51,7 +52,7 @@ class Tuner {
     result_.log_path = options.log_path;
     result_.end_reason = "trials";
     key_ = trial_key(result_.task, device, options.measure);
-    strategy_ = find_strategy(options.strategy).make(space_, options.seed);
+    strategy_ = find_strategy(options.strategy).make(points_, options.seed);
   }
 
   TuneResult run(const std::function<void(const TuneStart&)>& started) {
@@ -289,7 +290,9 @@ class Tuner {
     op.data.reset();
     info.extra["operator"] = to_json(op);
     info.extra["target"] = result_.task.target.name;
+    info.extra["target_facts"] = to_json(result_.task.target);
     info.extra["strategy"] = options_.strategy;
+    if (!options_.model_path.empty()) info.extra["model"] = options_.model_path;
     info.extra["space_size"] = result_.space_size;
     info.extra["default_schedule"] = result_.default_schedule.text();
     log_->run(info);
@@ -380,6 +383,7 @@ class Tuner {
   TuneResult result_;
   TrialBook book_;
   SearchSpace space_;
+  DiscreteSpace points_;  // the same, as the strategy sees it
   TrialKey key_;
   std::unique_ptr<SearchStrategy> strategy_;
   std::unique_ptr<Evaluator> evaluator_;

@@ -31,6 +31,8 @@ VerbAction declare_space(CLI::App& app);
 VerbAction declare_show(CLI::App& app);
 VerbAction declare_run(CLI::App& app);
 VerbAction declare_compile(CLI::App& app);
+VerbAction declare_train(CLI::App& app);
+VerbAction declare_replay(CLI::App& app);
 VerbAction declare_best(CLI::App& app);
 VerbAction declare_devices(CLI::App& app);
 VerbAction declare_targets(CLI::App& app);
