@@ -7,6 +7,8 @@
 // far, to a
 //    small power: a logarithm would spend itself on telling bad from very bad, speed itself ignores all but
 //    the best. A batch goes on as if its points had given what was predicted.
+//    Coarse before fine: the first trials keep to sizes that are powers of two, which hardware likes and
+//    which show where the good region is.
 // 3. Behind kMostPoints measured points the process learns no more; its order by optimistic estimate is
 // followed, and
 //    every fourth point is random, so that a long run ends in having tried everything.
@@ -26,9 +28,9 @@ namespace {
 constexpr std::size_t kSpread = 6;
 constexpr std::size_t kSpreadPool = 16;      // candidates per spread point, of which the farthest is taken
 constexpr std::size_t kGuessTournament = 8;  // draws per candidate, of which the best guess is taken
-constexpr double kDyadicShare =
-    0.9;  // chance to turn away a spread candidate per size that is no power of two
 constexpr std::size_t kDrawings = 2000;
+constexpr std::size_t kCoarseTrials = 24;  // on the grid of dyadic sizes, where that has kLeastCoarse points
+constexpr std::size_t kLeastCoarse = 100;
 constexpr double kPower = 0.3;
 constexpr double kFailureQuantile = 0.9;  // a failure counts as the point that so many are better than
 constexpr std::size_t kMostPoints = 320;
@@ -53,6 +55,7 @@ class Bayes : public SearchStrategy {
   Bayes(const DiscreteSpace& space, std::uint64_t seed)
       : space_(space), rng_(seed), process_(space), visited_(space.size(), false), unvisited_(space.size()) {
     add_first_candidates();
+    find_coarse_points();
   }
 
   std::vector<std::size_t> propose(std::size_t limit) override {
@@ -140,7 +143,7 @@ class Bayes : public SearchStrategy {
     double most = -std::numeric_limits<double>::infinity();
     for (std::size_t c = 0; c < process_.candidates().size(); ++c) {
       const std::size_t point = process_.candidates()[c];
-      if (visited_[point]) continue;
+      if (!allowed(point)) continue;
       const double mean = process_.mean(c), deviation = process_.deviation(c);
       const double worth = learning ? improvement(best, mean, deviation) : deviation - mean;
       if (worth > most) {
@@ -170,7 +173,7 @@ class Bayes : public SearchStrategy {
     std::optional<std::size_t> farthest;
     double most = -1;
     for (std::size_t i = 0; i < kSpreadPool; ++i) {
-      const std::size_t point = guessed ? best_guessed(kGuessTournament) : dyadic_point();
+      const std::size_t point = guessed ? best_guessed(kGuessTournament) : drawn_point();
       if (points_.empty()) return point;
       double distance = std::numeric_limits<double>::infinity();
       for (std::size_t other : points_) distance = std::min(distance, distance_between(point, other));
@@ -183,28 +186,39 @@ class Bayes : public SearchStrategy {
   }
 
   std::size_t best_guessed(std::size_t draws) {
-    std::size_t best = dyadic_point();
+    std::size_t best = drawn_point();
     for (std::size_t i = 1; i < draws; ++i) {
-      const std::size_t other = dyadic_point();
+      const std::size_t other = drawn_point();
       if (space_.guess()[other] < space_.guess()[best]) best = other;
     }
     return best;
   }
 
-  std::size_t dyadic_point() {
+  // An unvisited point, of the coarse grid while that is searched.
+  std::size_t drawn_point() {
     for (std::size_t i = 0; i < kDrawings; ++i) {
       const std::size_t point = rng_.below(space_.size());
-      if (visited_[point]) continue;
-      const auto levels = space_.levels(point);
-      bool turned_away = false;
-      for (std::size_t d = 0; d < levels.size() && !turned_away; ++d) {
-        const Dimension& dimension = space_.dimensions()[d];
-        turned_away =
-            !dimension.dyadic.empty() && !dimension.dyadic[levels[d]] && rng_.uniform() < kDyadicShare;
-      }
-      if (!turned_away) return point;
+      if (allowed(point)) return point;
     }
     return random_unvisited();
+  }
+
+  bool allowed(std::size_t point) const {
+    return !visited_[point] && (coarse_.empty() || points_.size() >= kCoarseTrials || coarse_[point]);
+  }
+
+  void find_coarse_points() {
+    std::size_t count = 0;
+    coarse_.assign(space_.size(), true);
+    for (std::size_t i = 0; i < space_.size(); ++i) {
+      const auto levels = space_.levels(i);
+      for (std::size_t d = 0; d < levels.size(); ++d) {
+        const Dimension& dimension = space_.dimensions()[d];
+        if (!dimension.dyadic.empty() && !dimension.dyadic[levels[d]]) coarse_[i] = false;
+      }
+      count += coarse_[i] ? 1 : 0;
+    }
+    if (count < kLeastCoarse) coarse_.clear();
   }
 
   double distance_between(std::size_t a, std::size_t b) const {
@@ -252,7 +266,7 @@ class Bayes : public SearchStrategy {
   const DiscreteSpace& space_;
   Rng rng_;
   GaussianProcess process_;
-  std::vector<bool> visited_, is_candidate_;
+  std::vector<bool> visited_, is_candidate_, coarse_;
   std::size_t unvisited_, next_fit_ = 0, late_ = 0, turn_ = 0;
   std::vector<std::size_t> points_;  // of the process: with a value, then proposed
   std::vector<double> seconds_;      // 0: failed
