@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 namespace redtune {
 namespace {
@@ -12,16 +13,17 @@ constexpr double kGuessedUnitBandwidth = 1.2e10;
 
 bool atomics_are_native(const Task& task) {
   const Target& target = task.target;
-  const bool add = task.reduce_op() == ReduceOp::kSum;
+  const std::string_view combine = info(task.reduce_op()).combine;
+  const bool add = combine == "sum", multiplies = combine == "prod";
   switch (task.output_dtype()) {
     case DType::kF32:
       return add && target.atomic_f32_add;
     case DType::kF64:
       return add && target.atomic_f64_add;
     case DType::kI64:
-      return task.reduce_op() != ReduceOp::kProd && target.atomic_i64;
+      return !multiplies && target.atomic_i64;
     case DType::kI32:
-      return task.reduce_op() != ReduceOp::kProd;
+      return !multiplies;
     default:
       return false;
   }
@@ -35,12 +37,12 @@ double shared_bytes_of(const TaskFacts& task, const Schedule& s) {
   switch (s.block) {
     case BlockCombine::kLane:
     case BlockCombine::kTree:
-      return s.threads() * outputs * task.accumulator_bytes;
+      return s.threads() * outputs * task.state_bytes;
     case BlockCombine::kShuffle:
-      return std::ceil(s.threads() / warp) * outputs * task.accumulator_bytes;
+      return std::ceil(s.threads() / warp) * outputs * task.state_bytes;
     case BlockCombine::kWarp:
       // Where shuffles are emulated each lane passes its value through shared memory.
-      return task.gpu ? 0 : static_cast<double>(s.threads()) * task.accumulator_bytes;
+      return task.gpu ? 0 : static_cast<double>(s.threads()) * task.state_bytes;
     case BlockCombine::kNone:
       break;
   }
@@ -59,7 +61,7 @@ TaskFacts::TaskFacts(const Task& t)
       input_bytes(elements * bytes_of(t.input_dtype())),
       output_bytes(kept * bytes_of(t.output_dtype())),
       element_bytes(bytes_of(t.input_dtype())),
-      accumulator_bytes(bytes_of(t.accumulator())),
+      state_bytes(redtune::state_bytes(t.reduce_op(), t.accumulator())),
       result_bytes(bytes_of(t.output_dtype())),
       gpu(t.target.kind != TargetKind::kOpenClCpu),
       native_atomics(atomics_are_native(t)),
@@ -75,7 +77,7 @@ ScheduleFacts::ScheduleFacts(const TaskFacts& f, const Schedule& s)
   blocks = static_cast<double>(tiling.blocks());
   const double accumulators = static_cast<double>(s.rows) * s.acc * s.vec;
   const double loads = static_cast<double>(s.items) * s.rows * s.vec;
-  registers = kBaseRegisters + (accumulators * f.accumulator_bytes + loads * f.element_bytes) / 4;
+  registers = kBaseRegisters + (accumulators * f.state_bytes + loads * f.element_bytes) / 4;
   shared_bytes = shared_bytes_of(f, s);
 
   const double by_threads = std::floor(target.max_threads_per_unit / std::max(threads, 1.0));
@@ -105,7 +107,7 @@ ScheduleFacts::ScheduleFacts(const TaskFacts& f, const Schedule& s)
   atomics_per_output = atomic ? partials : 0;
   atomics = atomics_per_output * f.kept;
   const bool stored = s.grid == GridCombine::kSecondKernel || s.grid == GridCombine::kLastBlock;
-  partial_bytes = stored ? 2 * partials * f.kept * f.accumulator_bytes : 0;
+  partial_bytes = stored ? 2 * partials * f.kept * f.state_bytes : 0;
   launches = s.grid == GridCombine::kSecondKernel || atomic ? 2 : 1;
   fill_bytes = atomic ? f.output_bytes : 0;
 

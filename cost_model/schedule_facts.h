@@ -18,7 +18,7 @@ struct TaskFacts {
   Axes axes;
   double kept, reduced, elements;    // outputs, reduced length, their product
   double input_bytes, output_bytes;  // each once
-  int element_bytes, accumulator_bytes, result_bytes;
+  int element_bytes, state_bytes, result_bytes;
   bool gpu, native_atomics;
   double memory_bytes_per_second;  // of the device; an estimate from its units where unknown
 };
