@@ -1,7 +1,7 @@
 // Tuned schedules on the CPU beside the default schedule, the best of each class and an OpenMP loop: all in
 // one process, in turns, every sample on input that has left the caches.
 //
-//     bench_cpu_table [--only TEXT] [--trials 64] [--strategy local] [--rounds 7] [--md]
+//     bench_cpu_table [--only TEXT] [--trials 64] [--strategy bayes] [--rounds 7] [--md]
 //
 // A second run resumes the tuning from its logs and measures again.
 #include <sys/resource.h>
@@ -365,7 +365,7 @@ void declare(CLI::App& app, Settings& settings) {
   app.add_option("--only", settings.only, "shapes whose title holds this text, as 768,[768] or f16")
       ->allow_extra_args(false);
   app.add_option("--trials", settings.tuning.max_trials, "schedules to try per shape (default 64)");
-  app.add_option("--strategy", settings.tuning.strategy, "how to search (default local)");
+  app.add_option("--strategy", settings.tuning.strategy, "how to search (default bayes)");
   app.add_option("--rounds", settings.rounds, "turns of 3 samples each (default 7)")
       ->check(CLI::PositiveNumber);
   app.add_option("--threads", settings.threads, "threads of the OpenMP loops (default: all cores)")

@@ -41,6 +41,7 @@ redtune_need_package(nlohmann_json nlohmann_json::nlohmann_json nlohmann-json3-d
 redtune_need_package(CLI11 CLI11::CLI11 libcli11-dev VERSION 2.1)
 redtune_need_package(fmt fmt::fmt libfmt-dev VERSION 8)
 redtune_need_package(spdlog spdlog::spdlog libspdlog-dev)
+redtune_need_package(ZLIB ZLIB::ZLIB zlib1g-dev)
 
 # Optional: only tests check files against their JSON schemas with it (Debian's package brings all of Qt along).
 add_library(redtune_valijson INTERFACE)

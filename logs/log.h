@@ -84,6 +84,7 @@ struct LogContents {
   std::vector<Record> records;
   std::vector<std::pair<TrialKey, Schedule>>
       unfinished;                     // started without a trial, once per start: crashed the run
+  std::vector<Json> runs;             // the header lines, as they stand
   std::vector<std::string> warnings;  // "PATH:17: torn line skipped", one per problem
 };
 
@@ -91,5 +92,7 @@ struct LogContents {
 /// line is skipped with a warning that names it, an unknown field is left out with one; a version newer than
 /// kLogVersion is refused by name, and so is a file that is not a redtune log (UserError).
 LogContents read_log(const std::string& path);
+/// The same of a log's text; `path` names it in messages.
+LogContents parse_log(std::string_view text, const std::string& path);
 
 }  // namespace redtune

@@ -71,6 +71,7 @@ class Reader {
     const std::string kind = fields.get_string("kind");
     if (kind == "trial") return trial(fields);
     if (kind == "started") return started(fields);
+    if (kind == "run") contents_.runs.push_back(json);
     if (kind != "run" && kind != "end")
       fields.fail("kind", "is '" + kind + "', which this redtune does not know");
   }
@@ -131,12 +132,14 @@ class Reader {
 
 }  // namespace
 
+LogContents parse_log(std::string_view text, const std::string& path) { return Reader(path).read(text); }
+
 LogContents read_log(const std::string& path) {
   std::error_code ignored;
   const auto status = std::filesystem::status(path, ignored);
   // A pipe or a device is a place to write to: nothing can be read back from it.
   if (status.type() == std::filesystem::file_type::not_found || std::filesystem::is_other(status)) return {};
-  return Reader(path).read(read_file(path));
+  return parse_log(read_file(path), path);
 }
 
 }  // namespace redtune

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <span>
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -22,14 +22,8 @@ constexpr std::array kGridNames{"none"sv, "second_kernel"sv, "last_block"sv, "at
 constexpr std::array kWalkNames{"strided"sv, "chunked"sv};
 constexpr std::array kClassNames{"tree"sv, "atomic"sv, "hybrid"sv};
 
-struct SizeField {
-  std::string_view name;
-  std::int32_t Schedule::*member;
-  std::int32_t smallest;
-};
-
 // In the order of the text form.
-constexpr std::array<SizeField, 9> kSizes{{
+constexpr std::array<ScheduleSize, 9> kSizes{{
     {"rx", &Schedule::rx, 1},
     {"px", &Schedule::px, 1},
     {"vec", &Schedule::vec, 1},
@@ -55,7 +49,7 @@ Enum parse_word(std::string_view field, std::string_view word, std::span<const s
   return static_cast<Enum>(found - names.begin());
 }
 
-std::int32_t parse_size(const SizeField& field, std::string_view word) {
+std::int32_t parse_size(const ScheduleSize& field, std::string_view word) {
   std::int32_t value = 0;
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
   if (error != std::errc() || end != word.data() + word.size() || value < field.smallest) {
@@ -74,10 +68,10 @@ void set_field(Schedule& schedule, std::string_view field, std::string_view valu
     schedule.walk = parse_word<Walk>(field, value, kWalkNames);
   } else {
     const auto size = std::find_if(kSizes.begin(), kSizes.end(),
-                                   [&](const SizeField& candidate) { return candidate.name == field; });
+                                   [&](const ScheduleSize& candidate) { return candidate.name == field; });
     if (size == kSizes.end()) {
       std::vector<std::string> known{"block", "grid", "walk"};
-      for (const SizeField& candidate : kSizes) known.emplace_back(candidate.name);
+      for (const ScheduleSize& candidate : kSizes) known.emplace_back(candidate.name);
       throw UserError("schedule: " + unknown_word_message("field", field, known));
     }
     schedule.*(size->member) = parse_size(*size, value);
@@ -105,13 +99,27 @@ std::string Schedule::mapping() const {
 
 std::string Schedule::text() const {
   std::string text = fmt::format("block={} grid={}", name(block), name(grid));
-  for (const SizeField& field : kSizes) {
+  for (const ScheduleSize& field : kSizes) {
     if (field.member != &Schedule::prefetch) text += fmt::format(" {}={}", field.name, this->*(field.member));
   }
   text += fmt::format(" walk={}", name(walk));
   // Nearly always off: the text stays short, and older texts stay the same.
   if (prefetch != 0) text += fmt::format(" prefetch={}", prefetch);
   return text;
+}
+
+std::span<const ScheduleSize> schedule_sizes() { return kSizes; }
+
+double squared_distance(const Schedule& a, const Schedule& b) {
+  constexpr double kOtherCombine = 4;
+  const auto log = [](std::int32_t size) { return std::log2(static_cast<double>(std::max(size, 1))); };
+  double sum = (a.block != b.block ? kOtherCombine : 0) + (a.grid != b.grid ? kOtherCombine : 0);
+  for (const ScheduleSize& size : kSizes) {
+    if (size.member == &Schedule::prefetch) continue;  // on or off, below
+    const double step = log(a.*(size.member)) - log(b.*(size.member));
+    sum += step * step;
+  }
+  return sum + (a.walk != b.walk ? 1 : 0) + ((a.prefetch > 0) != (b.prefetch > 0) ? 1 : 0);
 }
 
 Schedule parse_schedule(std::string_view text) {

@@ -1,7 +1,9 @@
-// A schedule: one way to compute a task, one point of its space. An aggregate with a text form that can be pasted
-// back: "block=tree grid=second_kernel rx=256 px=1 vec=4 acc=2 items=4 rows=1 serial=1 split=8 walk=strided".
+// A schedule: one way to compute a task, one point of its space. An aggregate with a text form that can be
+// pasted back: "block=tree grid=second_kernel rx=256 px=1 vec=4 acc=2 items=4 rows=1 serial=1 split=8
+// walk=strided".
 //
-// Sizes, for a task whose contiguous axis is reduced (row type; axes p, ro, ri) or kept (column type; po, r, pi):
+// Sizes, for a task whose contiguous axis is reduced (row type; axes p, ro, ri) or kept (column type; po, r,
+// pi):
 //
 //   px      threads of a block along the kept axis (row: p; column: pi)
 //   rx      threads of a block along the reduced axis (row: ri; column: r)
@@ -17,6 +19,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -36,13 +39,13 @@ enum class GridCombine : std::uint8_t {
   kNone,          // one result per output: stored
   kSecondKernel,  // partials to a buffer, a second kernel reduces them
   kLastBlock,     // partials to a buffer; the block that draws the last ticket reduces them (same kernel)
-  kAtomic,        // each result is added to the output by an atomic; the output is first filled with the identity
+  kAtomic,  // each result is added to the output by an atomic; the output is first filled with the identity
 };
 
 enum class Walk : std::uint8_t { kStrided, kChunked };
 
-/// Class of a mapping, as in the paper: tree (no atomics), atomic (threads or warps add straight to the output),
-/// hybrid (combine inside the block, atomics across blocks).
+/// Class of a mapping, as in the paper: tree (no atomics), atomic (threads or warps add straight to the
+/// output), hybrid (combine inside the block, atomics across blocks).
 enum class MappingClass : std::uint8_t { kTree, kAtomic, kHybrid };
 
 std::string_view name(BlockCombine c);
@@ -65,6 +68,18 @@ struct Schedule {
   std::string text() const;
   friend bool operator==(const Schedule&, const Schedule&) = default;
 };
+
+/// The sizes of a schedule in the order of its text form; none may be below `smallest`.
+struct ScheduleSize {
+  std::string_view name;
+  std::int32_t Schedule::*member;
+  std::int32_t smallest;
+};
+std::span<const ScheduleSize> schedule_sizes();
+
+/// How far two schedules are apart, in squared doublings of their sizes; another block or grid combine counts
+/// as two doublings each.
+double squared_distance(const Schedule& a, const Schedule& b);
 
 /// Reads what `text` prints; fields may be missing (defaults) and in any order; separators blanks or commas.
 /// Throws UserError naming the unknown or bad field.

@@ -84,6 +84,7 @@ Target parse_target(const Json& json, const std::string& origin) {
   t.atomic_f64_add = object.get_bool("atomic_f64_add", t.atomic_f64_add);
   t.atomic_i64 = object.get_bool("atomic_i64", t.atomic_i64);
   t.aligned_vectors = object.get_bool("aligned_vectors", t.aligned_vectors);
+  object.has("costs");  // read by cost_model/target_costs
   object.finish();
   return t;
 }

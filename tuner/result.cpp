@@ -81,7 +81,9 @@ RunInfo run_info(const TuneResult& result, const TuneOptions& options) {
   op.data.reset();
   info.extra["operator"] = to_json(op);
   info.extra["target"] = result.task.target.name;
+  info.extra["target_facts"] = to_json(result.task.target);
   info.extra["strategy"] = options.strategy;
+  if (!options.model_path.empty()) info.extra["model"] = options.model_path;
   info.extra["space_size"] = result.space_size;
   info.extra["default_schedule"] = result.default_schedule.text();
   info.extra["timing"] = trial_key(result.task, result.device, options.measure).timing;

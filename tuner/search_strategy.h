@@ -1,6 +1,6 @@
 // Search strategies: propose a batch, be told the results. A strategy owns no device and no clock.
 //
-//     SearchSpace --propose--> [indices] --(compile, measure)--> outcomes --observe--> strategy
+//     DiscreteSpace --propose--> [indices] --(compile, measure)--> outcomes --observe--> strategy
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,14 @@
 #include <vector>
 
 #include "logs/outcome.h"
-#include "space/search_space.h"
+#include "tuner/discrete_space.h"
 
 namespace redtune {
 
 struct Observation {
   std::size_t index;  // into the space
   const Outcome* outcome;
+  bool timed() const { return outcome->timed() && outcome->median_seconds > 0; }
 };
 
 class SearchStrategy {
@@ -30,10 +31,11 @@ class SearchStrategy {
 
 struct StrategyEntry {
   std::string_view name, summary;
-  std::unique_ptr<SearchStrategy> (*make)(const SearchSpace& space, std::uint64_t seed);
+  /// `space` must outlive the strategy.
+  std::unique_ptr<SearchStrategy> (*make)(const DiscreteSpace& space, std::uint64_t seed);
 };
 
-/// The one list, in tuner/strategies/strategies.cpp.
+/// The one list, in tuner/strategies/strategies.cpp. The first is the default.
 std::span<const StrategyEntry> strategies();
 /// Throws UserError with the nearest known name.
 const StrategyEntry& find_strategy(std::string_view name);

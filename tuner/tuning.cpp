@@ -35,7 +35,8 @@ class Tuner {
         stop_(stop),
         begin_(now()),
         book_(result_.trials),
-        space_(make_task(op, device.target), options.filter) {
+        space_(make_task(op, device.target), options.filter),
+        points_(discrete_space(space_, options.model_path)) {
     result_.task = space_.task();
     result_.device = device;
     result_.space_size = space_.size();
@@ -43,7 +44,7 @@ class Tuner {
     result_.log_path = options.log_path;
     result_.end_reason = "trials";
     key_ = trial_key(result_.task, device, options.measure);
-    strategy_ = find_strategy(options.strategy).make(space_, options.seed);
+    strategy_ = find_strategy(options.strategy).make(points_, options.seed);
   }
 
   TuneResult run(const std::function<void(const TuneStart&)>& started) {
@@ -363,6 +364,7 @@ class Tuner {
   TuneResult result_;
   TrialBook book_;
   SearchSpace space_;
+  DiscreteSpace points_;  // the same, as the strategy sees it
   TrialKey key_;
   std::unique_ptr<SearchStrategy> strategy_;
   std::unique_ptr<Evaluator> evaluator_;

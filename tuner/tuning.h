@@ -19,11 +19,13 @@
 namespace redtune {
 
 struct TuneOptions {
-  std::string strategy = "local";
+  std::string strategy = "bayes";
   std::size_t max_trials = 64;  // new and resumed trials together
   double max_seconds = 0;       // 0: no limit
   std::uint64_t seed = 1;
   SpaceFilter filter;
+  std::string model_path;  // a model of `redtune train` that guesses before anything is measured; "": the
+                           // analytic one
   std::string log_path, config_directory;  // "": none is kept
   std::string command_line;
   MeasureOptions measure;

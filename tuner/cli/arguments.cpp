@@ -9,7 +9,6 @@
 #include "support/error.h"
 #include "support/hash.h"
 #include "support/text.h"
-#include "tuner/strategies/surrogate.h"
 
 namespace redtune {
 
@@ -105,7 +104,7 @@ Schedule default_in(const SearchSpace& space) {
   std::size_t best = 0;
   double best_distance = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < space.size(); ++i) {
-    const double distance = squared_distance(schedule_point(start), schedule_point(space.at(i)));
+    const double distance = squared_distance(start, space.at(i));
     if (distance < best_distance) best = i, best_distance = distance;
   }
   return space.at(best);

@@ -2,6 +2,7 @@
 #include <iostream>
 #include <memory>
 
+#include "cost_model/learned_model.h"
 #include "support/text.h"
 #include "tuner/cli/arguments.h"
 #include "tuner/cli/signals.h"
@@ -57,6 +58,7 @@ class TuneVerb {
     TuneOptions& options = arguments_.options;
     find_strategy(options.strategy);
     options.filter = filter_of(arguments_.mapping);
+    if (!options.model_path.empty()) LearnedModel::load(options.model_path);  // before anything is measured
     options.max_trials = static_cast<std::size_t>(parse_count(arguments_.trials, "--trials"));
     if (!arguments_.time.empty()) options.max_seconds = parse_duration(arguments_.time, "--time");
     options.measure.cold = !arguments_.hot;
@@ -105,6 +107,8 @@ VerbAction declare_tune(CLI::App& app) {
   app.add_option("--trials", a.trials, "schedules to try, those in the log included (default 64)");
   app.add_option("--time", a.time, "time limit, as 90s or 15m");
   app.add_option("--strategy", a.options.strategy, strategy_help());
+  app.add_option("--model", a.options.model_path,
+                 "model of `redtune train` that guesses before anything is measured (default: analytic)");
   app.add_option("--seed", a.options.seed, "seed of the search (default 1)");
   app.add_option("--mapping", a.mapping, "only these: tree, atomic, hybrid, a combine, or block+grid");
   app.add_option("--log", a.log,

@@ -36,6 +36,14 @@ constexpr Verb kVerbs[] = {
      "  redtune compile --op sum --shape 1024x1024 --axes 1 --target sm_80,sm_90\n"
      "  redtune compile --op sum --shape 1048576 --target sm_75 --all --mapping tree\n",
      declare_compile},
+    {"train", "learn a model of schedules from logs, for `tune --model`",
+     "  redtune train redtune-out/*.jsonl -o cpu.model\n"
+     "  redtune tune --op sum --shape 4096x4096 --axes 1 --model cpu.model\n",
+     declare_train},
+    {"replay", "compare search strategies on recorded spaces, without a device",
+     "  redtune replay redtune-out/sum-f32-1024-1024-axes-1.jsonl\n"
+     "  redtune replay convolution_A100.json.gz dedispersion_T4.json --strategy bayes,random --repeats 100\n",
+     declare_replay},
     {"best", "the best schedules that the config store holds",
      "  redtune best\n"
      "  redtune best --op sum --shape 1024x1024 --axes 1 --json\n",

@@ -33,6 +33,8 @@ VerbAction declare_run(CLI::App& app);
 VerbAction declare_verify(CLI::App& app);
 VerbAction declare_fuzz(CLI::App& app);
 VerbAction declare_compile(CLI::App& app);
+VerbAction declare_train(CLI::App& app);
+VerbAction declare_replay(CLI::App& app);
 VerbAction declare_best(CLI::App& app);
 VerbAction declare_devices(CLI::App& app);
 VerbAction declare_targets(CLI::App& app);

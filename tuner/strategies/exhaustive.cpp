@@ -26,7 +26,7 @@ class Exhaustive : public SearchStrategy {
 
 }  // namespace
 
-std::unique_ptr<SearchStrategy> make_exhaustive(const SearchSpace& space, std::uint64_t) {
+std::unique_ptr<SearchStrategy> make_exhaustive(const DiscreteSpace& space, std::uint64_t) {
   return std::make_unique<Exhaustive>(space.size());
 }
 

@@ -41,7 +41,7 @@ class Random : public SearchStrategy {
 
 }  // namespace
 
-std::unique_ptr<SearchStrategy> make_random(const SearchSpace& space, std::uint64_t seed) {
+std::unique_ptr<SearchStrategy> make_random(const DiscreteSpace& space, std::uint64_t seed) {
   return std::make_unique<Random>(space.size(), seed);
 }
 

@@ -8,7 +8,10 @@ namespace redtune {
 namespace {
 
 constexpr StrategyEntry kStrategies[] = {
-    {"local", "spread over all mappings first, then step from the best few", make_local_search},
+    {"bayes", "expected improvement under a Gaussian process; takes in the guess of a model", make_bayes},
+    {"model", "boosted trees over the features of the space, trained each round; needs XGBoost", make_model},
+    {"evolutionary", "cross and move the best few", make_evolutionary},
+    {"annealing", "walk over neighbours, cooling down", make_annealing},
     {"random", "uniform without repetition", make_random},
     {"exhaustive", "every schedule in order", make_exhaustive},
 };
