@@ -25,8 +25,8 @@ RecordedSpace valley() {
           if (x + y > 19) {
             point.failure = "too large";
           } else {
-            point.value = std::exp(0.05 * std::pow(x - 7, 2) + 0.1 * std::pow(y - 3, 2) +
-                                   0.3 * std::abs(tile - 2) + 0.8 * mode);
+            point.value = std::exp(0.05 * std::pow(x - 6.7, 2) + 0.1 * std::pow(y - 2.6, 2) +
+                                   0.3 * std::abs(tile - 1.7) + 0.8 * mode);
           }
           space.points.push_back(point);
         }
@@ -38,7 +38,7 @@ RecordedSpace valley() {
 
 TEST(Replay, RandomScoresZero) {
   ReplayOptions options;
-  options.repeats = 400;
+  options.repeats = 2000;
   const ReplayResult result = replay(ReplaySpace(valley()), find_strategy("random"), options);
   EXPECT_NEAR(result.score, 0, 0.05);
   EXPECT_LT(result.score_published, result.score);

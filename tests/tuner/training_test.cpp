@@ -40,7 +40,8 @@ class Training : public TuningLoop {
 
 TEST_F(Training, TakesOneRowPerTimedSchedule) {
   answer_ = [](const Schedule& schedule, int) {
-    return schedule.rx > 8 ? failed_outcome(OutcomeKind::kWrongResult, "") : timed_outcome(time_of(schedule));
+    return schedule.items > 1 ? failed_outcome(OutcomeKind::kWrongResult, "")
+                              : timed_outcome(time_of(schedule));
   };
   const TuneResult result = run();
   std::size_t timed = 0;

@@ -144,7 +144,7 @@ TEST_F(TuningLoop, ExhaustiveSearchObeysTheLimitAndTheSpace) {
   options_.strategy = "exhaustive";
   options_.max_trials = 5;
   EXPECT_EQ(run().trials.size(), 5u);
-  op_ = operator_from_short_form({"sum", "2x3", "1", "f32", "", "", false});
+  op_ = operator_from_short_form({.op = "sum", .shape = "2x3", .axes = "1"});
   options_.max_trials = 1000000;
   const TuneResult result = run();
   EXPECT_EQ(result.trials.size(), result.space_size);
