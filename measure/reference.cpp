@@ -192,12 +192,15 @@ class ReferenceMaker {
       double value = distances / divisor_, fixed = 4 * u_ * value;
       double step = 4 * u_ * std::sqrt(squares) * std::sqrt(distances) / divisor_,
              square = 4 * u_ * u_ * squares / divisor_;
+      // Squares below the smallest normal number may vanish.
+      const double lost = smallest_normal(accumulator_);
+      fixed += lost;
       if (root) {
         value = std::sqrt(value);
-        if (value > 0) {
+        if (value > std::sqrt(lost)) {
           fixed = fixed / value + u_ * value, step /= value, square /= value;
         } else {
-          step = std::sqrt(square), square = 0;
+          fixed = std::sqrt(lost), step = std::sqrt(square), square = 0;
         }
       }
       put(output, value, storing_error(out_, value, 0) + fixed, step);

@@ -52,8 +52,9 @@ struct Reference {
 ///   logsumexp: u * (8 depth + 8 + log(n) + 2 |maximum| + 2 |log of the scaled sum|)
 ///   var: (4 u depth sqrt(S M) + 4 (u depth)^2 S + 4 u M) / (n - ddof), with M the sum of squared distances
 ///   from the
-///     mean and S the sum of squares (Chan, Golub, LeVeque: u * depth * the condition sqrt(S / M))
-///   std: that over v; where v is 0, 2 u depth sqrt(S / (n - ddof))
+///     mean and S the sum of squares (Chan, Golub, LeVeque: u * depth * the condition sqrt(S / M)), and the smallest
+///     normal number, below which squares vanish
+///   std: that over v; where v is below the root of that number, the root and 2 u depth sqrt(S / (n - ddof))
 ///   max, min: nothing
 /// plus half a step of the output type, where storing rounds. Integer outputs are exact.
 Reference compute_reference(const Operator& op, const std::vector<unsigned char>& input, std::int64_t depth);

@@ -101,8 +101,8 @@ Operator read_operator_file(const std::string& path);
 /// empty `axes` text means all axes, "none" means no axis.
 struct ShortForm {
   std::string op = "sum", shape, axes, dtype = "f32", out, strides;
-  std::optional<std::int64_t> ddof;
   bool keepdims = false;
+  std::optional<std::int64_t> ddof;
 };
 Operator operator_from_short_form(const ShortForm& form);
 

@@ -114,6 +114,10 @@ struct KnownSpill {
   const char* reason;
 };
 constexpr KnownSpill kKnownSpills[] = {
+    {"sum(f64[10007,264];axes=0)->f64 @ sm_80 block=lane grid=last_block rx=16 px=64", 32,
+     "blocks of 1024 threads: 32 registers so that two are resident, and two pairs put aside"},
+    {"argmax(f16[37,131,1032];axes=0,2)->i64 @ sm_90 block=warp grid=last_block rx=16 px=32", 24,
+     "blocks of 512 threads: 40 registers so that three are resident, and the positions of two rows put aside"},
     {"min(f64[37,131,1032];axes=0,2)->f64 @ sm_90 block=shuffle grid=atomic rx=64 px=16", 16,
      "the assembler keeps to 32 registers so that two blocks of 1024 threads are resident, and puts one pair aside"},
     {"sum(bf16[19,5003,136];axes=1)->bf16 @ sm_100 block=lane grid=none rx=8 px=32 vec=4 acc=4 items=4 "
