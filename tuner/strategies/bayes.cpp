@@ -1,17 +1,14 @@
 // The default: Bayesian optimisation with a Gaussian process.
 //
 // 1. Spread: a handful of points far from each other, among them rather dyadic sizes than others, and rather
-// points
-//    that the guess of a model (if there is one) takes for fast.
+//    points that the guess of a model (if there is one) takes for fast.
 // 2. Step: the point with the largest expected improvement. What is improved is speed relative to the best so
-// far, to a
-//    small power: a logarithm would spend itself on telling bad from very bad, speed itself ignores all but
-//    the best. A batch goes on as if its points had given what was predicted.
-//    Coarse before fine: the first trials keep to sizes that are powers of two, which hardware likes and
-//    which show where the good region is.
+//    far, to a small power: a logarithm would spend itself on telling bad from very bad, speed itself ignores
+//    all but the best. A batch goes on as if its points had given what was predicted.
+//    Coarse before fine: the first trials keep to sizes that are powers of two, which hardware likes and which
+//    show where the good region is.
 // 3. Behind kMostPoints measured points the process learns no more; its order by optimistic estimate is
-// followed, and
-//    every fourth point is random, so that a long run ends in having tried everything.
+//    followed, and every fourth point is random, so that a long run ends in having tried everything.
 #include <algorithm>
 #include <cmath>
 #include <limits>
