@@ -11,7 +11,7 @@ namespace {
 
 bool ordered_by_ticket(std::string_view report) {
   const auto has = [&](std::string_view part) { return report.find(part) != std::string_view::npos; };
-  return has("data race") && (has("RT_PEEK(") || (has("ticket[") && has("] = 0;")));
+  return has("data race") && (has("_PEEK(") || has("rt_peek_") || (has("ticket[") && has("] = 0;")));
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 
 #include "measure/device.h"
 #include "support/error.h"
+#include "tests/measure/evaluate_batch.h"
 
 namespace redtune {
 
@@ -58,16 +59,8 @@ class DeviceTest : public testing::Test {
 
   std::unique_ptr<Evaluator> evaluator() { return make_device_evaluator(device_, task_, options_); }
 
-  /// Outcomes by index; what has none was left unevaluated.
   static std::map<std::size_t, Outcome> evaluate(Evaluator& evaluator, const std::vector<Candidate>& batch) {
-    std::map<std::size_t, Outcome> outcomes;
-    Evaluator::Callbacks callbacks;
-    callbacks.done = [&](std::size_t index, const Outcome& outcome) {
-      EXPECT_FALSE(outcomes.contains(index)) << "two outcomes for " << index;
-      outcomes[index] = outcome;
-    };
-    evaluator.evaluate(batch, callbacks);
-    return outcomes;
+    return evaluate_batch(evaluator, batch);
   }
 
   DeviceInfo device_;

@@ -9,6 +9,7 @@
 
 #include "tests/fake_cuda/fake_plan.h"
 #include "tests/measure/device_fixture.h"
+#include "tests/measure/evaluate_batch.h"
 #include "tests/support/temporary_directory.h"
 
 namespace redtune {
@@ -79,14 +80,7 @@ class FakeCuda : public testing::Test {
   std::unique_ptr<Evaluator> evaluator() const { return evaluator(device()); }
 
   static std::map<std::size_t, Outcome> evaluate(Evaluator& evaluator, const std::vector<Candidate>& batch) {
-    std::map<std::size_t, Outcome> outcomes;
-    Evaluator::Callbacks callbacks;
-    callbacks.done = [&](std::size_t index, const Outcome& outcome) {
-      EXPECT_FALSE(outcomes.contains(index)) << "two outcomes for " << index;
-      outcomes[index] = outcome;
-    };
-    evaluator.evaluate(batch, callbacks);
-    return outcomes;
+    return evaluate_batch(evaluator, batch);
   }
 
   TemporaryDirectory cache_;
