@@ -8,6 +8,7 @@
 #include "codegen/lower.h"
 #include "codegen/operator_text.h"
 #include "support/error.h"
+#include "support/integers.h"
 
 namespace redtune {
 namespace {
@@ -39,12 +40,12 @@ void add_fill(const Task& task, DType type, std::uint64_t bits, Program& program
   const bool cpu = is_cpu(task.target);
   const int threads = cpu ? 1 : 256;
   // A CPU device gets a few large blocks, a GPU four elements per thread.
-  const std::int64_t chunk = cpu ? std::max<std::int64_t>(4096, (outputs + 4 * task.target.units - 1) / (4 * task.target.units))
+  const std::int64_t chunk = cpu ? std::max<std::int64_t>(4096, ceil_div(outputs, 4 * task.target.units))
                                  : threads * kFillElementsPerThread;
   program.text += emit_fill(type, bits, task.output_dtype(), outputs, chunk, threads);
   KernelLaunch fill;
   fill.entry = "rt_fill";
-  fill.grid = {(outputs + chunk - 1) / chunk, 1, 1};
+  fill.grid = {ceil_div(outputs, chunk), 1, 1};
   fill.block = {threads, 1, 1};
   fill.arguments = {1};
   program.launches.push_back(fill);
@@ -88,7 +89,7 @@ Schedule final_schedule(const Task& task) {
   if (is_cpu(task.target)) {
     const std::int64_t units = (axes.kept + (axes.row_type ? 1 : s.vec) - 1) / (axes.row_type ? 1 : s.vec);
     const std::int64_t blocks = 4 * task.target.units;
-    s.serial = units <= 16 ? up(units) : up((units + blocks - 1) / blocks);
+    s.serial = units <= 16 ? up(units) : up(ceil_div(units, blocks));
     return s;
   }
   if (axes.row_type) {

@@ -1,12 +1,11 @@
 #include "codegen/emit.h"
 
+#include "codegen/number_text.h"
 #include "codegen/operator_text.h"
 #include "support/error.h"
 
 namespace redtune {
 namespace {
-
-std::string num(std::int64_t v) { return std::to_string(v); }
 
 /// Text with indentation.
 class Writer {

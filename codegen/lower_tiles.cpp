@@ -2,14 +2,12 @@
 
 #include <utility>
 
+#include "codegen/number_text.h"
 #include "space/polyhedral.h"
 #include "support/text.h"
 
 namespace redtune {
 namespace {
-
-std::string num(std::int64_t v) { return std::to_string(v); }
-
 
 /// Whether an axis has tiles that are whole, or one that is cut off.
 bool has_tiles(bool cut, std::int64_t units, std::int64_t tile) { return cut ? units % tile != 0 : units >= tile; }

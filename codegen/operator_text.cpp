@@ -4,10 +4,10 @@
 #include <cstdio>
 #include <limits>
 
+#include "codegen/number_text.h"
+
 namespace redtune {
 namespace {
-
-std::string num(std::int64_t v) { return std::to_string(v); }
 
 std::string call(const char* macro, const std::string& arguments) {
   return std::string(macro) + "(" + arguments + ")";

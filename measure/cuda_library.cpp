@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <type_traits>
 
+#include "measure/plain_prototype.h"
 #include "support/error.h"
 
 #ifdef REDTUNE_HAVE_CUDA_HEADERS
@@ -15,55 +15,43 @@
 namespace redtune {
 namespace {
 
-// The driver's prototype with its enums as the ints that they are in memory.
-template <typename T>
-using Plain = std::conditional_t<std::is_enum_v<T>, int, T>;
-template <typename F>
-struct PlainFunction;
-template <typename R, typename... A>
-struct PlainFunction<R (*)(A...)> {
-  using type = Plain<R> (*)(Plain<A>...);
-};
-template <auto Theirs, typename Ours>
-constexpr bool kSame = std::is_same_v<typename PlainFunction<decltype(Theirs)>::type, Ours>;
-
 static_assert(std::is_same_v<CUdeviceptr, CudaAddress> && sizeof(CUresult) == sizeof(int) &&
               sizeof(CUuuid) == 16);
-static_assert(kSame<&cuGetErrorName, decltype(CudaFunctions::GetErrorName)>);
-static_assert(kSame<&cuInit, decltype(CudaFunctions::Init)>);
-static_assert(kSame<&cuDriverGetVersion, decltype(CudaFunctions::DriverGetVersion)>);
-static_assert(kSame<&cuDeviceGetCount, decltype(CudaFunctions::DeviceGetCount)>);
-static_assert(kSame<&cuDeviceGet, decltype(CudaFunctions::DeviceGet)>);
-static_assert(kSame<&cuDeviceGetName, decltype(CudaFunctions::DeviceGetName)>);
-static_assert(kSame<&cuDeviceGetUuid, decltype(CudaFunctions::DeviceGetUuid)>);
-static_assert(kSame<&cuDeviceTotalMem, decltype(CudaFunctions::DeviceTotalMem)>);
-static_assert(kSame<&cuDeviceGetAttribute, decltype(CudaFunctions::DeviceGetAttribute)>);
-static_assert(kSame<&cuDevicePrimaryCtxRetain, decltype(CudaFunctions::DevicePrimaryCtxRetain)>);
-static_assert(kSame<&cuDevicePrimaryCtxRelease, decltype(CudaFunctions::DevicePrimaryCtxRelease)>);
-static_assert(kSame<&cuCtxSetCurrent, decltype(CudaFunctions::CtxSetCurrent)>);
-static_assert(kSame<&cuMemGetInfo, decltype(CudaFunctions::MemGetInfo)>);
-static_assert(kSame<&cuMemAlloc, decltype(CudaFunctions::MemAlloc)>);
-static_assert(kSame<&cuMemFree, decltype(CudaFunctions::MemFree)>);
-static_assert(kSame<&cuMemHostAlloc, decltype(CudaFunctions::MemHostAlloc)>);
-static_assert(kSame<&cuMemFreeHost, decltype(CudaFunctions::MemFreeHost)>);
-static_assert(kSame<&cuMemHostGetDevicePointer, decltype(CudaFunctions::MemHostGetDevicePointer)>);
-static_assert(kSame<&cuMemcpyHtoD, decltype(CudaFunctions::MemcpyHtoD)>);
-static_assert(kSame<&cuMemcpyDtoH, decltype(CudaFunctions::MemcpyDtoH)>);
-static_assert(kSame<&cuMemsetD8Async, decltype(CudaFunctions::MemsetD8Async)>);
-static_assert(kSame<&cuModuleLoadData, decltype(CudaFunctions::ModuleLoadData)>);
-static_assert(kSame<&cuModuleUnload, decltype(CudaFunctions::ModuleUnload)>);
-static_assert(kSame<&cuModuleGetFunction, decltype(CudaFunctions::ModuleGetFunction)>);
-static_assert(kSame<&cuFuncGetAttribute, decltype(CudaFunctions::FuncGetAttribute)>);
-static_assert(kSame<&cuFuncSetAttribute, decltype(CudaFunctions::FuncSetAttribute)>);
-static_assert(kSame<&cuLaunchKernel, decltype(CudaFunctions::LaunchKernel)>);
-static_assert(kSame<&cuStreamCreate, decltype(CudaFunctions::StreamCreate)>);
-static_assert(kSame<&cuStreamDestroy, decltype(CudaFunctions::StreamDestroy)>);
-static_assert(kSame<&cuStreamSynchronize, decltype(CudaFunctions::StreamSynchronize)>);
-static_assert(kSame<&cuEventCreate, decltype(CudaFunctions::EventCreate)>);
-static_assert(kSame<&cuEventDestroy, decltype(CudaFunctions::EventDestroy)>);
-static_assert(kSame<&cuEventRecord, decltype(CudaFunctions::EventRecord)>);
-static_assert(kSame<&cuEventElapsedTime, decltype(CudaFunctions::EventElapsedTime)>);
-static_assert(kSame<&cuStreamWaitValue32, decltype(CudaFunctions::StreamWaitValue32)>);
+static_assert(kSamePrototype<&cuGetErrorName, decltype(CudaFunctions::GetErrorName)>);
+static_assert(kSamePrototype<&cuInit, decltype(CudaFunctions::Init)>);
+static_assert(kSamePrototype<&cuDriverGetVersion, decltype(CudaFunctions::DriverGetVersion)>);
+static_assert(kSamePrototype<&cuDeviceGetCount, decltype(CudaFunctions::DeviceGetCount)>);
+static_assert(kSamePrototype<&cuDeviceGet, decltype(CudaFunctions::DeviceGet)>);
+static_assert(kSamePrototype<&cuDeviceGetName, decltype(CudaFunctions::DeviceGetName)>);
+static_assert(kSamePrototype<&cuDeviceGetUuid, decltype(CudaFunctions::DeviceGetUuid)>);
+static_assert(kSamePrototype<&cuDeviceTotalMem, decltype(CudaFunctions::DeviceTotalMem)>);
+static_assert(kSamePrototype<&cuDeviceGetAttribute, decltype(CudaFunctions::DeviceGetAttribute)>);
+static_assert(kSamePrototype<&cuDevicePrimaryCtxRetain, decltype(CudaFunctions::DevicePrimaryCtxRetain)>);
+static_assert(kSamePrototype<&cuDevicePrimaryCtxRelease, decltype(CudaFunctions::DevicePrimaryCtxRelease)>);
+static_assert(kSamePrototype<&cuCtxSetCurrent, decltype(CudaFunctions::CtxSetCurrent)>);
+static_assert(kSamePrototype<&cuMemGetInfo, decltype(CudaFunctions::MemGetInfo)>);
+static_assert(kSamePrototype<&cuMemAlloc, decltype(CudaFunctions::MemAlloc)>);
+static_assert(kSamePrototype<&cuMemFree, decltype(CudaFunctions::MemFree)>);
+static_assert(kSamePrototype<&cuMemHostAlloc, decltype(CudaFunctions::MemHostAlloc)>);
+static_assert(kSamePrototype<&cuMemFreeHost, decltype(CudaFunctions::MemFreeHost)>);
+static_assert(kSamePrototype<&cuMemHostGetDevicePointer, decltype(CudaFunctions::MemHostGetDevicePointer)>);
+static_assert(kSamePrototype<&cuMemcpyHtoD, decltype(CudaFunctions::MemcpyHtoD)>);
+static_assert(kSamePrototype<&cuMemcpyDtoH, decltype(CudaFunctions::MemcpyDtoH)>);
+static_assert(kSamePrototype<&cuMemsetD8Async, decltype(CudaFunctions::MemsetD8Async)>);
+static_assert(kSamePrototype<&cuModuleLoadData, decltype(CudaFunctions::ModuleLoadData)>);
+static_assert(kSamePrototype<&cuModuleUnload, decltype(CudaFunctions::ModuleUnload)>);
+static_assert(kSamePrototype<&cuModuleGetFunction, decltype(CudaFunctions::ModuleGetFunction)>);
+static_assert(kSamePrototype<&cuFuncGetAttribute, decltype(CudaFunctions::FuncGetAttribute)>);
+static_assert(kSamePrototype<&cuFuncSetAttribute, decltype(CudaFunctions::FuncSetAttribute)>);
+static_assert(kSamePrototype<&cuLaunchKernel, decltype(CudaFunctions::LaunchKernel)>);
+static_assert(kSamePrototype<&cuStreamCreate, decltype(CudaFunctions::StreamCreate)>);
+static_assert(kSamePrototype<&cuStreamDestroy, decltype(CudaFunctions::StreamDestroy)>);
+static_assert(kSamePrototype<&cuStreamSynchronize, decltype(CudaFunctions::StreamSynchronize)>);
+static_assert(kSamePrototype<&cuEventCreate, decltype(CudaFunctions::EventCreate)>);
+static_assert(kSamePrototype<&cuEventDestroy, decltype(CudaFunctions::EventDestroy)>);
+static_assert(kSamePrototype<&cuEventRecord, decltype(CudaFunctions::EventRecord)>);
+static_assert(kSamePrototype<&cuEventElapsedTime, decltype(CudaFunctions::EventElapsedTime)>);
+static_assert(kSamePrototype<&cuStreamWaitValue32, decltype(CudaFunctions::StreamWaitValue32)>);
 static_assert(int{CUDA_ERROR_OUT_OF_MEMORY} == kCudaOutOfMemory &&
               int{CUDA_ERROR_NO_DEVICE} == kCudaNoDevice &&
               int{CUDA_ERROR_STUB_LIBRARY} == kCudaStubLibrary &&

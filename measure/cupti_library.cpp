@@ -7,6 +7,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "measure/plain_prototype.h"
 #include "support/error.h"
 #include "support/text.h"
 
@@ -50,34 +51,24 @@ struct CallbackData {
 #include <cupti.h>
 
 namespace redtune {
-namespace {
 
-// CUPTI's prototype with its enums as the ints that they are in memory, in callbacks too.
-template <typename T>
-struct PlainType {
-  using type = std::conditional_t<std::is_enum_v<T>, int, T>;
-};
 template <>
 struct PlainType<CUpti_Activity**> {
   using type = void**;
 };
-template <typename R, typename... A>
-struct PlainType<R (*)(A...)> {
-  using type = typename PlainType<R>::type (*)(typename PlainType<A>::type...);
-};
-template <auto Theirs, typename Ours>
-constexpr bool kSame = std::is_same_v<typename PlainType<decltype(Theirs)>::type, Ours>;
 
-static_assert(kSame<&cuptiGetVersion, decltype(CuptiFunctions::GetVersion)>);
-static_assert(kSame<&cuptiGetResultString, decltype(CuptiFunctions::GetResultString)>);
-static_assert(kSame<&cuptiSubscribe, decltype(CuptiFunctions::Subscribe)>);
-static_assert(kSame<&cuptiUnsubscribe, decltype(CuptiFunctions::Unsubscribe)>);
-static_assert(kSame<&cuptiEnableCallback, decltype(CuptiFunctions::EnableCallback)>);
-static_assert(kSame<&cuptiActivityEnable, decltype(CuptiFunctions::ActivityEnable)>);
-static_assert(kSame<&cuptiActivityDisable, decltype(CuptiFunctions::ActivityDisable)>);
-static_assert(kSame<&cuptiActivityRegisterCallbacks, decltype(CuptiFunctions::ActivityRegisterCallbacks)>);
-static_assert(kSame<&cuptiActivityFlushAll, decltype(CuptiFunctions::ActivityFlushAll)>);
-static_assert(kSame<&cuptiActivityGetNextRecord, decltype(CuptiFunctions::ActivityGetNextRecord)>);
+namespace {
+
+static_assert(kSamePrototype<&cuptiGetVersion, decltype(CuptiFunctions::GetVersion)>);
+static_assert(kSamePrototype<&cuptiGetResultString, decltype(CuptiFunctions::GetResultString)>);
+static_assert(kSamePrototype<&cuptiSubscribe, decltype(CuptiFunctions::Subscribe)>);
+static_assert(kSamePrototype<&cuptiUnsubscribe, decltype(CuptiFunctions::Unsubscribe)>);
+static_assert(kSamePrototype<&cuptiEnableCallback, decltype(CuptiFunctions::EnableCallback)>);
+static_assert(kSamePrototype<&cuptiActivityEnable, decltype(CuptiFunctions::ActivityEnable)>);
+static_assert(kSamePrototype<&cuptiActivityDisable, decltype(CuptiFunctions::ActivityDisable)>);
+static_assert(kSamePrototype<&cuptiActivityRegisterCallbacks, decltype(CuptiFunctions::ActivityRegisterCallbacks)>);
+static_assert(kSamePrototype<&cuptiActivityFlushAll, decltype(CuptiFunctions::ActivityFlushAll)>);
+static_assert(kSamePrototype<&cuptiActivityGetNextRecord, decltype(CuptiFunctions::ActivityGetNextRecord)>);
 static_assert(int{CUPTI_ERROR_INSUFFICIENT_PRIVILEGES} == kCuptiInsufficientPrivileges &&
               int{CUPTI_ACTIVITY_KIND_MEMSET} == kCuptiMemset &&
               int{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL} == kCuptiConcurrentKernel &&

@@ -7,6 +7,8 @@
 #include <thread>
 #include <vector>
 
+#include "support/integers.h"
+
 namespace redtune {
 
 inline int host_cores() { return static_cast<int>(std::max(1u, std::thread::hardware_concurrency())); }
@@ -27,7 +29,7 @@ void parallel_for(std::int64_t count, const Body& body) {
 /// Calls body(begin, end) for pieces of about `grain` of [0, count).
 template <typename Body>
 void parallel_pieces(std::int64_t count, std::int64_t grain, const Body& body) {
-  parallel_for((count + grain - 1) / grain,
+  parallel_for(ceil_div(count, grain),
                [&](std::int64_t piece) { body(piece * grain, std::min(count, (piece + 1) * grain)); });
 }
 

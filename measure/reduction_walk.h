@@ -10,6 +10,7 @@
 #include "measure/elements.h"
 #include "measure/parallel.h"
 #include "space/operator.h"
+#include "support/integers.h"
 
 namespace redtune {
 
@@ -53,8 +54,8 @@ class ReductionWalk {
   void run(const Finish& finish) const {
     if (loops_.outputs == 0) return;
     const std::int64_t work = std::max<std::int64_t>(1, width_ * loops_.length);
-    const std::int64_t wanted = (4 * host_cores() + items_ - 1) / items_;
-    const std::int64_t pieces = std::min({wanted, (work + kGrain - 1) / kGrain, loops_.length});
+    const std::int64_t wanted = ceil_div(std::int64_t{4} * host_cores(), items_);
+    const std::int64_t pieces = std::min({wanted, ceil_div(work, kGrain), loops_.length});
     if (pieces > 1) return run_in_pieces(pieces, finish);
     parallel_pieces(items_, std::max<std::int64_t>(1, kGrain / work),
                     [&](std::int64_t begin, std::int64_t end) {

@@ -4,11 +4,10 @@
 #include <bit>
 
 #include "support/error.h"
+#include "support/integers.h"
 
 namespace redtune {
 namespace {
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return a / b + (a % b != 0 ? 1 : 0); }
 
 std::int64_t size_of(const std::vector<Group>& groups) {
   std::int64_t size = 1;

@@ -12,12 +12,12 @@
 #include "space/search_space.h"
 #include "space/space_grid.h"
 #include "support/error.h"
+#include "support/integers.h"
 
 namespace redtune {
 namespace {
 
 std::int32_t power(int exponent) { return std::int32_t{1} << std::max(0, exponent); }
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 // ---- CPU
 // -------------------------------------------------------------------------------------------------------------
