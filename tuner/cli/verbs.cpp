@@ -17,7 +17,7 @@ constexpr Verb kVerbs[] = {
     {"show", "the way from an operator to kernel text: canonical form, isl sets, schedule tree, kernel",
      "  redtune show --op sum --shape 1024x1024 --axes 1\n"
      "  redtune show --op sum --shape 1024x1024 --axes 1 --target sm_90 --schedule \"block=warp rx=32\"\n"
-     "  redtune show --op sum --shape 1024x1024 --axes 1 --target sm_90 --prelude > kernel.cu\n",
+     "  redtune show --op sum --shape 1024x1024 --axes 1 --target sm_90 --kernel --prelude > kernel.cu\n",
      declare_show},
     {"run", "compute an operator once on a device and check the answer",
      "  redtune run case.json --json\n"
