@@ -70,6 +70,12 @@ class Space(CommandLine):
         self.assertEqual(document["size"], count)
         self.assertEqual(sum(row["schedules"] for row in document["mappings"]), count)
 
+    def test_each_mapping_is_explained(self):
+        out, _ = self.expect(0, "space", *SMALL, "--target", "sm_80")
+        self.assertIn("shared-memory tree in the block, every block adds to the output by an atomic", out)
+        rows = [line.split(None, 3) for line in out.split("schedules\n")[-1].splitlines()]
+        self.assertTrue(all(len(row) == 4 for row in rows), out)
+
     def test_lists_schedules_that_are_legal(self):
         out, _ = self.expect(0, "space", *SMALL, "--target", "sm_80", "--list", "5")
         lines = out.splitlines()
@@ -114,6 +120,11 @@ class WithoutDevice(CommandLine):
         for words in (["space", *SMALL], ["show", *SMALL], ["show", *SMALL, "--target", "sm_80"], ["targets"],
                       ["best"], ["doctor"], ["version"]):
             self.expect(0, *words, env=NO_DEVICE)
+
+    def test_doctor_says_once_what_is_missing(self):
+        out, _ = self.expect(0, "doctor", env={**NO_DEVICE, "REDTUNE_CUDA_DRIVER": "/nonexistent/libcuda.so"})
+        self.assertEqual(out.count("/nonexistent/libcuda.so is not here"), 1, out)
+        self.assertIn("see CUDA driver", out)
 
     def test_others_say_what_is_missing(self):
         for words in (["tune", *SMALL], ["run", *SMALL], ["devices"]):
