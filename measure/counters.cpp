@@ -146,7 +146,7 @@ constexpr std::array<std::pair<std::string_view, const char*>, 8> kChips = {{{"s
                                                                              {"sm_120", "GB202"}}};
 
 const char* chip_of(const Target& target) {
-  if (is_cpu(target)) {
+  if (target.kind == TargetKind::kOpenClCpu) {
     throw UserError("target '" + target.name +
                     "' has no counters of a GPU; give a CUDA target, as --target sm_90");
   }

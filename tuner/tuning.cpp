@@ -30,7 +30,7 @@ class Tuner {
         options_(options),
         progress_(progress),
         stop_(stop),
-        begin_(now()),
+        begin_(steady_seconds()),
         book_(result_.trials),
         space_(make_task(op, device.target), options.filter),
         points_(discrete_space(space_, options.model_path)) {

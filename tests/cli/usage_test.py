@@ -5,7 +5,8 @@ import os
 
 from redtune import NO_DEVICE, SMALL, CommandLine, main
 
-VERBS = ["tune", "space", "show", "run", "compile", "train", "replay", "best", "devices", "targets", "doctor", "version"]
+VERBS = ["tune", "space", "show", "run", "compile", "train", "replay", "best", "devices", "targets", "counters", "doctor",
+         "version"]
 
 
 class Usage(CommandLine):
@@ -140,6 +141,26 @@ class WithoutDevice(CommandLine):
 
     def test_forced_illegal_schedule(self):
         self.expect(2, "show", *SMALL, "--target", "sm_90", "--schedule", "block=warp rx=64 px=64")
+
+
+class Counters(CommandLine):
+    def test_metrics_of_every_shipped_architecture(self):
+        for target in ("sm_75", "sm_80", "sm_90", "sm_100"):
+            code, out, err = self.run_redtune("counters", "--target", target, "--json")
+            if code == 4:
+                self.skipTest(err.strip())
+            self.assertEqual(code, 0, err)
+            listed = json.loads(out)
+            self.assertGreater(listed["passes"], 0)
+            self.assertEqual([row["name"] for row in listed["counters"] if not row["available"] or not row["unit"]], [])
+
+    def test_library_that_is_missing_or_too_old(self):
+        _, err = self.expect(4, "counters", "--target", "sm_90", env={"REDTUNE_CUPTI": "/nonexistent/libcupti.so"})
+        self.assertIn("REDTUNE_CUPTI", err)
+
+    def test_targets_without_counters(self):
+        self.assertIn("give a CUDA target", self.expect(2, "counters", "--target", "cpu")[1])
+        self.expect(2, "counters")
 
 
 class Best(CommandLine):
