@@ -87,7 +87,6 @@ struct PassCount {
 }  // namespace redtune
 
 #if defined(REDTUNE_HAVE_CUPTI_HEADERS) && __has_include(<cupti_profiler_host.h>)
-#include <cupti.h>
 #include <cupti_profiler_host.h>
 
 namespace redtune {
