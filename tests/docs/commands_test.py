@@ -46,7 +46,8 @@ def less_of_an_example(command):
         return re.sub(r" --trials \d+", "", command).replace("build/bin/redtune", shlex.quote(PROGRAM)) + " --trials 2"
     if " compile " in command:
         command = command.replace(" --all", "") + " --sample 1"
-    command = command.replace("--all-schedules", "--sample 1")
+    if " verify " in command:
+        command = re.sub(r" --all-schedules| --sample \d+", "", command) + " --sample 1"
     command = re.sub(r"--seconds \S+", "--seconds 1", command)
     return shortened(command)
 
