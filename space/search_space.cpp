@@ -215,7 +215,8 @@ SpaceFilter parse_mapping_filter(std::string_view text) {
 std::string SearchSpace::why_empty() const {
   std::string reasons;
   for (const MappingInfo& mapping : mappings()) {
-    if ((filter_.block && *filter_.block != mapping.block) || (filter_.grid && *filter_.grid != mapping.grid)) {
+    if ((filter_.block && *filter_.block != mapping.block) ||
+        (filter_.grid && *filter_.grid != mapping.grid)) {
       continue;
     }
     if (filter_.mapping_class && *filter_.mapping_class != mapping.mapping_class) continue;

@@ -64,8 +64,8 @@ bool is_whole_number(const std::string& text) {
   return error == std::errc() && stopped == end && (text[0] != '0' || text.size() == 1);
 }
 
-// What CLI11 lets through: an empty word, mostly an unset shell variable, would pass for an option that was not
-// given, and a number below zero would wrap around.
+// What CLI11 lets through: an empty word, mostly an unset shell variable, would pass for an option that was
+// not given, and a number below zero would wrap around.
 void check_values(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options()) {
     for (const std::string& value : option->results()) {
@@ -73,7 +73,8 @@ void check_values(const CLI::App& app) {
         throw UserError(option->get_name() + ": the value is empty; give one or leave the option out");
       }
       if (option->get_type_name() == "UINT" && !is_whole_number(value)) {
-        throw UserError(option->get_name() + ": '" + value + "' is not a whole number of 0 or more within 64 bits");
+        throw UserError(option->get_name() + ": '" + value +
+                        "' is not a whole number of 0 or more within 64 bits");
       }
     }
   }

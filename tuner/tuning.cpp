@@ -72,7 +72,8 @@ class Tuner {
  private:
   void refuse_empty_space() const {
     if (space_.size() > 0) return;
-    throw NoValidSchedule("no schedule in the space of " + result_.task.op.title() + ":" + space_.why_empty());
+    throw NoValidSchedule("no schedule in the space of " + result_.task.op.title() + ":" +
+                          space_.why_empty());
   }
 
   void refuse_empty_output() const {

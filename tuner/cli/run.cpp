@@ -128,11 +128,13 @@ VerbAction declare_run(CLI::App& app) {
   app.add_option("--config,--configs", a.configs, "run the best schedule of this config store or file")
       ->option_text("DIR");
   app.add_option("--mapping", a.mapping, "run the schedule of this mapping that is nearest to the default");
-  app.add_option("--input", a.input, "values of the input (.npy); NAME is in, or X; else the operator's own, else generated")
+  app.add_option("--input", a.input,
+                 "values of the input (.npy); NAME is in, or X; else the operator's own, else generated")
       ->option_text("NAME=FILE");
   app.add_option("--pattern", a.pattern, "generate this kind of input: " + pattern_names())
       ->option_text("NAME");
-  app.add_option("--output", a.output, "write the output here (.npy); NAME is out, or Y")->option_text("NAME=FILE");
+  app.add_option("--output", a.output, "write the output here (.npy); NAME is out, or Y")
+      ->option_text("NAME=FILE");
   app.add_option("--seed", a.seed, "seed of generated input (default 1)");
   app.add_flag("--json", a.json, "one JSON document with the output's values");
   return [arguments] { return run_run(*arguments); };

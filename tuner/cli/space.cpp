@@ -82,7 +82,8 @@ ExitCode answer_why(const SearchSpace& space, const SpaceArguments& arguments) {
   if (!arguments.json) {
     const Schedule schedule = legal_schedule(space, arguments.why);  // throws the reason
     std::cout << "legal: " << schedule.text() << "  (" << schedule.mapping() << ", "
-              << name(schedule.mapping_class()) << ", " << name(determinism_of(space.task(), schedule)) << ")\n";
+              << name(schedule.mapping_class()) << ", " << name(determinism_of(space.task(), schedule))
+              << ")\n";
     return ExitCode::kDone;
   }
   const Schedule schedule = parse_schedule(arguments.why);
@@ -137,7 +138,10 @@ VerbAction declare_space(CLI::App& app) {
                  "say whether SCHEDULE is legal; exit code 2 with the broken constraint if not")
       ->option_text("SCHEDULE");
   CLI::Option* json = app.add_flag("--json", a.json, "one JSON document");
-  app.add_flag("--isl", a.isl, "print the space as isl sets")->excludes(json)->excludes(count)->excludes(list);
+  app.add_flag("--isl", a.isl, "print the space as isl sets")
+      ->excludes(json)
+      ->excludes(count)
+      ->excludes(list);
   return [arguments] { return run_space(*arguments); };
 }
 
