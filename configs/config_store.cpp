@@ -109,6 +109,13 @@ std::string ConfigStore::path_of(const Operator& op, const std::string& device) 
   return directory_ + "/" + slug(device) + "/" + family_of(op) + ".json";
 }
 
+void ConfigStore::check(const Operator& op, const std::string& device) const {
+  const std::string path = path_of(op, device);
+  make_directories(fs::path(path).parent_path().string());
+  const LockFile lock(path + ".lock");
+  read_configs(path);
+}
+
 std::string ConfigStore::put(const Config& config, bool force) {
   RT_CHECK(config.seconds > 0 && std::isfinite(config.seconds), "a config without a time");
   RT_CHECK(config.low_seconds > 0 && std::isfinite(config.high_seconds), "a config without an interval");
@@ -132,13 +139,18 @@ std::string ConfigStore::put(const Config& config, bool force) {
 }
 
 std::optional<Config> ConfigStore::find(const Operator& op, const std::string& device) const {
-  for (Config& config : read_configs(path_of(op, device))) {
+  for (Config& config : read_configs(fs::is_regular_file(directory_) ? directory_ : path_of(op, device))) {
     if (same_key(config, op, device)) return std::move(config);
   }
   return std::nullopt;
 }
 
 std::vector<Config> ConfigStore::list(const std::string& family) const {
+  if (fs::is_regular_file(directory_)) {
+    std::vector<Config> configs = read_configs(directory_);
+    if (!family.empty()) std::erase_if(configs, [&](const Config& c) { return family_of(c.op) != family; });
+    return configs;
+  }
   if (!fs::is_directory(directory_)) return {};
   std::vector<std::string> paths;
   for (const auto& device : fs::directory_iterator(directory_)) {

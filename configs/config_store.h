@@ -37,8 +37,11 @@ Config parse_config(const Json& json, const std::string& origin, const std::stri
 
 class ConfigStore {
  public:
+  /// For reading, `directory` may also be one config file.
   explicit ConfigStore(std::string directory) : directory_(std::move(directory)) {}
 
+  /// Throws UserError when `put` could not write the entry of (op, device): a run asks before it measures.
+  void check(const Operator& op, const std::string& device) const;
   /// Merges: replaces an entry of the same key only when the new time is better, or the old program is stale;
   /// keeps every other entry. Atomic; concurrent writers are serialised by a lock file. Returns the file of
   /// the entry. A file that cannot be read, or is not a config file, is refused (UserError) and left as it

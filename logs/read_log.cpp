@@ -23,7 +23,7 @@ class Reader {
       line(text.substr(0, end), number, last);
       text.remove_prefix(last ? text.size() : end + 1);
     }
-    if (number > 0 && ours_ == 0) throw UserError(path_ + ": is not a redtune log");
+    if (number > 0 && ours_ == 0) throw UserError(path_ + ": is not a redtune log (`redtune tune --force` moves such a file aside)");
     for (auto& [unused, starts] : started_) {
       for (auto& start : starts) contents_.unfinished.push_back(std::move(start));
     }

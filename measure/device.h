@@ -45,12 +45,14 @@ struct MeasureOptions {
 std::unique_ptr<Evaluator> make_device_evaluator(const DeviceInfo& device, const Task& task,
                                                  const MeasureOptions& options);
 
-/// One launch of `program` on given input storage (bytes), without timing: what `run` prints.
+/// One launch of `program` on given input storage (bytes), without timing: what `run` prints. The input is asked
+/// for once the device and the memory are known to hold it (else UserError).
 struct RunResult {
   Outcome outcome;                   // kTimed when it ran and was correct
   std::vector<unsigned char> output; // bytes of the output tensor, row-major
 };
 RunResult run_once(const DeviceInfo& device, const Task& task, const Candidate& candidate,
-                   const std::vector<unsigned char>& input, const MeasureOptions& options);
+                   const std::function<std::vector<unsigned char>()>& make_input,
+                   const MeasureOptions& options);
 
 }  // namespace redtune

@@ -135,15 +135,20 @@ std::unique_ptr<Evaluator> make_device_evaluator(const DeviceInfo& device, const
 }
 
 RunResult run_once(const DeviceInfo& device, const Task& task, const Candidate& candidate,
-                   const std::vector<unsigned char>& input, const MeasureOptions& options) {
-  const std::int64_t needed = task.op.input().storage_elements() * bytes_of(task.input_dtype());
-  if (static_cast<std::int64_t>(input.size()) != needed) {
-    throw UserError("input has " + std::to_string(input.size()) + " bytes, " + task.op.title() + " needs " +
-                    std::to_string(needed));
-  }
+                   const std::function<std::vector<unsigned char>()>& make_input,
+                   const MeasureOptions& options) {
+  const auto whole_input = [&] {
+    std::vector<unsigned char> input = make_input();
+    const std::int64_t needed = task.op.input().storage_elements() * bytes_of(task.input_dtype());
+    if (static_cast<std::int64_t>(input.size()) != needed) {
+      throw UserError("input has " + std::to_string(input.size()) + " bytes, " + task.op.title() + " needs " +
+                      std::to_string(needed));
+    }
+    return input;
+  };
   MeasureOptions once = options;
   once.cold = false;  // one copy of the input is enough
-  MeasuringSession session(device, task, once, [&] { return input; });
+  MeasuringSession session(device, task, once, whole_input);
   RunResult result;
   if (std::optional<Outcome> refused = session.refuse(candidate.program)) {
     result.outcome = *refused;

@@ -212,6 +212,21 @@ SpaceFilter parse_mapping_filter(std::string_view text) {
   return filter;
 }
 
+std::string SearchSpace::why_empty() const {
+  std::string reasons;
+  for (const MappingInfo& mapping : mappings()) {
+    if ((filter_.block && *filter_.block != mapping.block) ||
+        (filter_.grid && *filter_.grid != mapping.grid)) {
+      continue;
+    }
+    if (filter_.mapping_class && *filter_.mapping_class != mapping.mapping_class) continue;
+    const auto rejection = reject_mapping(task_, mapping.block, mapping.grid);
+    reasons += "\n  " + std::string(mapping.name) + ": " +
+               (rejection ? rejection->constraint + ": " + rejection->detail : "no size fits");
+  }
+  return reasons;
+}
+
 SearchSpace::SearchSpace(const Task& task, const SpaceFilter& filter) : task_(task), filter_(filter) {
   filter_.run_to_run_only = filter.run_to_run_only || task.op.determinism == Determinism::kRunToRun;
   const SpaceFacts facts = facts_of(task_);

@@ -46,6 +46,8 @@ class SearchSpace {
   std::optional<std::size_t> find(const Schedule& schedule) const;
   /// The first constraint that `schedule` breaks, with numbers; nothing when it is in the space.
   std::optional<Rejection> why_not(const Schedule& schedule) const;
+  /// Why the space is empty: a line "\n  MAPPING: REASON" for each mapping that the filter asks for.
+  std::string why_empty() const;
   /// Uniform.
   std::size_t sample(Rng& rng) const { return static_cast<std::size_t>(rng.below(points_.size())); }
   /// Schedules that differ in one step of one variable (or one mapping), in index order.

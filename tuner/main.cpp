@@ -1,5 +1,7 @@
 // The program: finds the verb, runs it, and is the only place that turns exceptions into exit codes.
 #include <CLI/CLI.hpp>
+#include <charconv>
+#include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <iostream>
@@ -54,6 +56,30 @@ std::string with_nearest_option(const CLI::App& app, const CLI::ParseError& erro
   return message;
 }
 
+bool is_whole_number(const std::string& text) {
+  std::uint64_t value = 0;
+  const char* end = text.data() + text.size();
+  const auto [stopped, error] = std::from_chars(text.data(), end, value);
+  // CLI11 reads a leading zero as octal.
+  return error == std::errc() && stopped == end && (text[0] != '0' || text.size() == 1);
+}
+
+// What CLI11 lets through: an empty word, mostly an unset shell variable, would pass for an option that was
+// not given, and a number below zero would wrap around.
+void check_values(const CLI::App& app) {
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& value : option->results()) {
+      if (value.empty()) {
+        throw UserError(option->get_name() + ": the value is empty; give one or leave the option out");
+      }
+      if (option->get_type_name() == "UINT" && !is_whole_number(value)) {
+        throw UserError(option->get_name() + ": '" + value +
+                        "' is not a whole number of 0 or more within 64 bits");
+      }
+    }
+  }
+}
+
 ExitCode run_verb(const Verb& verb, std::vector<std::string> words) {
   CLI::App app(std::string(verb.summary), "redtune " + std::string(verb.name));
   app.footer("\nexamples:\n" + std::string(verb.examples));
@@ -69,6 +95,7 @@ ExitCode run_verb(const Verb& verb, std::vector<std::string> words) {
     throw UserError(with_nearest_option(app, error, given) + " (redtune " + std::string(verb.name) +
                     " --help)");
   }
+  check_values(app);
   return action();
 }
 
@@ -79,6 +106,7 @@ ExitCode run(const std::vector<std::string>& arguments) {
   }
   const std::string& first = arguments.front();
   if (first == "--help" || first == "-h" || first == "help") {
+    if (first == "help" && arguments.size() > 1) return run_verb(find_verb(arguments[1]), {"--help"});
     std::cout << usage();
     return ExitCode::kDone;
   }

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <filesystem>
 #include <map>
 #include <thread>
 
 #include "space/heuristic.h"
-#include "space/mappings.h"
 #include "support/error.h"
 #include "support/stopwatch.h"
 #include "tuner/generating.h"
@@ -46,6 +46,10 @@ class Tuner {
 
   TuneResult run(const std::function<void(const TuneStart&)>& started) {
     refuse_empty_space();
+    refuse_empty_output();
+    if (!options_.config_directory.empty()) {
+      ConfigStore(options_.config_directory).check(result_.task.op, result_.device.name);
+    }
     resume();
     const std::size_t outside = space_.find(result_.default_schedule) ? 0 : 1;
     total_ = std::max(std::min(options_.max_trials, space_.size() + outside), result_.trials.size());
@@ -65,16 +69,13 @@ class Tuner {
  private:
   void refuse_empty_space() const {
     if (space_.size() > 0) return;
-    std::string reasons;
-    for (const MappingInfo& mapping : mappings()) {
-      const SpaceFilter& f = options_.filter;
-      if ((f.block && *f.block != mapping.block) || (f.grid && *f.grid != mapping.grid)) continue;
-      if (f.mapping_class && *f.mapping_class != mapping.mapping_class) continue;
-      const auto rejection = reject_mapping(result_.task, mapping.block, mapping.grid);
-      reasons += "\n  " + std::string(mapping.name) + ": " +
-                 (rejection ? rejection->constraint + ": " + rejection->detail : "no size fits");
-    }
-    throw NoValidSchedule("no schedule in the space of " + result_.task.op.title() + ":" + reasons);
+    throw NoValidSchedule("no schedule in the space of " + result_.task.op.title() + ":" +
+                          space_.why_empty());
+  }
+
+  void refuse_empty_output() const {
+    if (result_.task.op.output().elements() > 0) return;
+    throw UserError("nothing to tune: the output of " + result_.task.op.title() + " has no elements");
   }
 
   bool usable(const Schedule& schedule) const {
@@ -85,6 +86,8 @@ class Tuner {
   // kernel text.
   void resume() {
     if (options_.log_path.empty()) return;
+    // What is to be moved aside cannot be read.
+    if (options_.force_log && std::filesystem::exists(options_.log_path)) Log(options_.log_path, true);
     LogContents log = read_log(options_.log_path);
     result_.warnings = std::move(log.warnings);
     std::vector<Record> records;

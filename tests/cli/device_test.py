@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """The verbs that measure and compute, on the best device that is present."""
+import glob
 import json
 import os
 import shlex
@@ -64,8 +65,7 @@ class Run(CommandLine):
     def test_npy_in_and_out(self):
         write_npy(self.path("x.npy"), (4, 6), list(range(24)))
         words = ["run", "--op", "sum", "--shape", "4x6", "--axes", "0"]
-        name = self.input_name(words)
-        self.expect(0, *words, "--input", f"{name}=x.npy", "--output", "out=y.npy")
+        self.expect(0, *words, "--input", "in=x.npy", "--output", "out=y.npy")
         self.assertEqual(read_npy(self.path("y.npy")), [36, 40, 44, 48, 52, 56])
         _, err = self.expect(2, "run", "--op", "sum", "--shape", "4x7", "--axes", "0", "--input", "x.npy")
         self.assertIn("has shape [4,6]", err)
@@ -88,9 +88,25 @@ class Run(CommandLine):
         self.assertIn("out = [0.1, -2], 2 f32", out)
         self.assertRegex(out, r"\(mapping \w+(\+\w+)?\)")
 
-    def input_name(self, words):
-        _, _, err = self.run_redtune(*words, "--input", "no_such_tensor=x.npy")
-        return err.split("known: ")[1].split(" ")[0].strip()
+    def test_letters_of_the_short_form(self):
+        write_npy(self.path("x.npy"), (4, 6), list(range(24)))
+        words = ["run", "--op", "sum", "--shape", "4x6", "--axes", "0"]
+        self.expect(0, *words, "--input", "X=x.npy", "--output", "Y=y.npy")
+        self.assertEqual(read_npy(self.path("y.npy")), [36, 40, 44, 48, 52, 56])
+        self.assertIn("unknown tensor 'Z'", self.expect(2, *words, "--input", "Z=x.npy")[1])
+
+    def test_an_input_that_no_memory_holds(self):
+        for words in (["--shape", "1000000000000"], ["--shape", "1000000x1000000", "--axes", "1", "--pattern", "zeros"],
+                      ["--op", "max", "--shape", "2000000000000x1", "--axes", "1", "--dtype", "i8"]):
+            self.assertIn("choose a smaller shape", self.expect(2, "run", *words)[1])
+
+    def test_nothing_to_compute_still_wants_a_legal_schedule(self):
+        words = ["run", "--op", "sum", "--shape", "0x4", "--axes", "1"]
+        self.assertNotIn("checked", self.expect(0, *words)[0])
+        self.expect(2, *words, "--schedule", "block=tree rx=4096")
+
+    def test_no_schedule_of_a_mapping(self):
+        self.expect(3, "run", *SMALL, "--mapping", "atomic", "--determinism", "run_to_run")
 
     def test_illegal_schedule(self):
         self.expect(2, "run", *SMALL, "--schedule", "block=warp rx=4096")
@@ -113,6 +129,9 @@ class Tune(CommandLine):
             self.assertEqual(file.read(), before)
         self.assertEqual(len(json.loads(self.expect(0, "best", *SMALL, "--json")[0])), 1)
         self.expect(0, "run", *SMALL, "--config", "redtune-out/configs")
+        file = glob.glob(self.path("redtune-out/configs/*/sum.json"))[0]
+        self.expect(0, "run", *SMALL, "--config", file)
+        self.assertEqual(self.expect(0, "best", "--configs", file), self.expect(0, "best"))
         _, err = self.expect(3, "best", "--op", "sum", "--shape", "64x257", "--axes", "1")
         self.assertIn("differs in shape: asked [64,257], stored [64,256]", err)
         _, err = self.expect(0, "replay", log, "--strategy", "random", "--repeats", "2")
@@ -145,6 +164,31 @@ class Tune(CommandLine):
         self.write("b.json", '{"op": "max", "shape": [64, 256], "axes": [1]}')
         self.expect(0, "tune", "a.json", "b.json", "--trials", "2")
         self.assertEqual(len(json.loads(self.expect(0, "best", "--json")[0])), 2)
+
+    def test_a_hopeless_operator_does_not_take_the_others_down(self):
+        self.write("large.json", '{"op": "sum", "shape": [1000000, 1000000], "axes": [1]}')
+        self.write("empty.json", '{"op": "sum", "shape": [0, 4], "axes": [1]}')
+        self.write("small.json", '{"op": "sum", "shape": [64, 256], "axes": [1]}')
+        out, _ = self.expect(2, "tune", "large.json", "empty.json", "small.json", "--trials", "2", "--json")
+        large, empty, small = json.loads(out)["results"]
+        self.assertIn("choose a smaller shape", large["error"])
+        self.assertIn("nothing to tune", empty["error"])
+        self.assertIn("best", small)
+        self.assertIn("nothing to tune", self.expect(2, "tune", "empty.json")[1])
+
+    def test_a_store_that_takes_no_config_is_told_before_anything_is_measured(self):
+        self.write("file", "")
+        self.expect(2, "tune", *SMALL, *self.FEW, "--configs", "file")
+        self.expect(2, "tune", *SMALL, *self.FEW, "--configs", "/proc/nothing")
+        self.assertFalse(os.path.exists(self.path("redtune-out")))
+
+    def test_force_moves_a_foreign_log_aside(self):
+        self.write("notes.txt", "mine\n")
+        self.expect(0, "tune", *SMALL, "--trials", "1", "--log", "notes.txt", "--force")
+        with open(self.path("notes.txt.bak")) as file:
+            self.assertEqual(file.read(), "mine\n")
+        out, _ = self.expect(0, "tune", *SMALL, "--trials", "1", "--log", "notes.txt", "--force")
+        self.assertIn("resumed 1 of 1", out)
 
     def test_foreign_log_is_refused_and_left_alone(self):
         self.write("notes.txt", "mine\n")

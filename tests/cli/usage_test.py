@@ -43,6 +43,41 @@ class Usage(CommandLine):
     def test_file_and_short_form_exclude_each_other(self):
         self.expect(2, "space", "x.json", *SMALL)
 
+    def test_no_option_of_the_short_form_is_ignored_beside_a_file(self):
+        self.write("case.json", '{"op": "sum", "shape": [4, 4], "axes": [1]}')
+        for words in (["--op", "max"], ["--shape", "4x4"], ["--axes", "0"], ["--dtype", "f64"], ["--out", "f64"],
+                      ["--strides", "4x1"], ["--ddof", "1"], ["--keepdims"]):
+            for verb in ("space", "show", "run", "tune", "best"):
+                self.assertIn(words[0], self.expect(2, verb, "case.json", *words)[1])
+        self.expect(0, "space", "case.json", "--determinism", "run_to_run", "--target", "cpu")
+
+    def test_short_form_without_a_shape(self):
+        for verb in ("space", "run", "tune", "best"):
+            self.assertIn("no shape beside --op", self.expect(2, verb, "--op", "max", "--axes", "1")[1])
+
+    def test_empty_values_are_not_taken_for_missing_ones(self):
+        for verb, options in (("space", ("--axes", "--target", "--mapping", "--why", "--determinism", "--strides")),
+                              ("run", ("--device", "--schedule", "--config", "--input", "--output", "--pattern")),
+                              ("tune", ("--time", "--log", "--configs", "--model"))):
+            for option in options:
+                self.assertIn(f"{option}: the value is empty", self.expect(2, verb, "--shape", "64", option, "")[1])
+
+    def test_whole_numbers_neither_wrap_nor_saturate(self):
+        compile_words = ["compile", *SMALL, "--target", "sm_80"]
+        for words in (["run", *SMALL, "--seed"], ["tune", *SMALL, "--seed"], ["space", *SMALL, "--list"],
+                      [*compile_words, "--sample"], [*compile_words, "--seed"], ["verify", *SMALL, "--sample"],
+                      ["verify", *SMALL, "--seed"], ["fuzz", "--cases"], ["fuzz", "--per-mapping"],
+                      ["train", "x.jsonl", "-o", "m", "--seed"], ["replay", "x", "--repeats"], ["replay", "x", "--batch"]):
+            for value in ("-1", "18446744073709551616", "0x10", "010", "1.5", "many"):
+                self.assertIn(words[-1], self.expect(2, *words, value)[1])
+        for value in ("-1", "0", "99999999999"):
+            self.assertIn("--jobs", self.expect(2, *compile_words, "--sample", "1", "--jobs", value)[1])
+
+    def test_help_of_a_verb_either_way(self):
+        for verb in VERBS:
+            self.assertEqual(self.expect(0, "help", verb), self.expect(0, verb, "--help"))
+        self.assertIn("did you mean 'tune'?", self.expect(2, "help", "tnue")[1])
+
     def test_bad_operator_file_names_file_and_field(self):
         self.write("bad.json", '{"op": "sum", "shape": [4, -1]}')
         _, err = self.expect(2, "space", "bad.json", "--target", "cpu")
@@ -88,6 +123,29 @@ class Space(CommandLine):
         _, err = self.expect(2, "space", *SMALL, "--target", "sm_80", "--why", "block=tree rx=4096")
         self.assertIn("is not legal", err)
         self.assertIn("4096", err)
+
+    def test_why_answers_in_json_either_way(self):
+        words = ["space", *SMALL, "--target", "sm_80", "--json", "--why"]
+        legal = json.loads(self.expect(0, *words, "block=tree rx=64")[0])
+        self.assertTrue(legal["legal"])
+        self.assertEqual((legal["class"], legal["determinism"]), ("tree", "run_to_run"))
+        illegal = json.loads(self.expect(2, *words, "block=tree rx=4096")[0])
+        self.assertFalse(illegal["legal"])
+        self.assertIn("4096", illegal["reason"])
+
+    def test_options_that_exclude_each_other(self):
+        for words in (["--isl", "--json"], ["--isl", "--count"], ["--list", "3", "--count"]):
+            self.assertIn("excludes", self.expect(2, "space", *SMALL, "--target", "cpu", *words)[1])
+        self.assertIn("excludes", self.expect(2, "compile", *SMALL, "--target", "sm_80", "--all", "--sample", "2")[1])
+
+    def test_empty_space_tells_the_reason_of_each_mapping_asked_for(self):
+        words = [*SMALL, "--target", "sm_80", "--mapping", "atomic", "--determinism", "run_to_run"]
+        _, err = self.expect(3, "show", *words)
+        self.assertIn("none+atomic: determinism: ", err)
+        self.assertNotIn("tree", err)
+        _, err = self.expect(3, "show", "--op", "sum", "--shape", "64x32", "--axes", "1", "--target", "sm_80",
+                             "--mapping", "shuffle+last_block")
+        self.assertIn("shuffle+last_block: no size fits", err)
 
     def test_atomics_on_states_are_refused_with_the_reason(self):
         words = ["--op", "argmax", "--shape", "64x4096", "--axes", "1", "--target", "sm_90"]

@@ -108,6 +108,25 @@ TEST_F(ConfigStoreTest, KeepsOtherShapesOperatorsAndDevices) {
   EXPECT_EQ(store_.list("max").size(), 1u);
 }
 
+TEST_F(ConfigStoreTest, OneFileIsAStoreToReadFrom) {
+  const std::string path = store_.put(config(op(), 1e-3));
+  store_.put(config(op("1024x1024", "max"), 2e-3));
+  const ConfigStore file(path);
+  EXPECT_EQ(file.list().size(), 1u);
+  EXPECT_TRUE(file.list("max").empty());
+  EXPECT_TRUE(file.find(op(), "NVIDIA H200 (GPU-12ab)"));
+  EXPECT_FALSE(file.find(op("1024x1024", "max"), "NVIDIA H200 (GPU-12ab)"));
+}
+
+TEST_F(ConfigStoreTest, CheckFindsWhatPutWouldFail) {
+  const std::string device = "NVIDIA H200 (GPU-12ab)";
+  store_.check(op(), device);
+  const std::string path = store_.put(config(op(), 1e-3));
+  EXPECT_THROW(ConfigStore(path).check(op(), device), UserError);  // a file is no directory
+  std::ofstream(path) << "{}";
+  EXPECT_THROW(store_.check(op(), device), UserError);
+}
+
 TEST_F(ConfigStoreTest, MissesWhatDiffersInAnyPartOfTheKey) {
   store_.put(config(op(), 1e-3));
   const std::string device = "NVIDIA H200 (GPU-12ab)";

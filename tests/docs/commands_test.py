@@ -6,10 +6,12 @@ that the commands work as they are written, not what they find. Each document ru
 
 usage: REDTUNE_PROGRAM=PATH commands_test.py
 """
+import math
 import os
 import pathlib
 import re
 import shlex
+import struct
 import subprocess
 import sys
 import tempfile
@@ -39,6 +41,24 @@ def shortened(command):
     return command.replace("build/bin/redtune", shlex.quote(PROGRAM))
 
 
+def less_of_an_example(command):
+    if " tune " in command:  # the limit of time stays: on a busy machine less would find nothing
+        return re.sub(r" --trials \d+", "", command).replace("build/bin/redtune", shlex.quote(PROGRAM)) + " --trials 2"
+    if " compile " in command:
+        command = command.replace(" --all", "") + " --sample 1"
+    if " verify " in command:
+        command = re.sub(r" --all-schedules| --sample \d+", "", command) + " --sample 1"
+    command = re.sub(r"--seconds \S+", "--seconds 1", command)
+    return shortened(command)
+
+
+def write_npy(path, shape):
+    """Zeros in f32, as NumPy writes them; NumPy itself need not be here."""
+    header = repr({"descr": "<f4", "fortran_order": False, "shape": shape}).encode()
+    header += b" " * (63 - (len(header) + 10) % 64) + b"\n"
+    path.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + bytes(4 * math.prod(shape)))
+
+
 class Commands(unittest.TestCase):
     def run_document(self, path):
         with tempfile.TemporaryDirectory(prefix="redtune-docs-") as directory:
@@ -66,6 +86,29 @@ class Commands(unittest.TestCase):
         for path in sorted((ROOT / "docs").glob("*.md")):
             with self.subTest(path.name):
                 self.run_document(path)
+
+    def test_examples_of_the_help(self):
+        """As they are printed, with less work to do; the files they name are there."""
+        case = '{"op": "sum", "shape": [2, 3], "axes": [1], "data": [1, 2, 3, 4, 5, 6]}'
+        usage = subprocess.run([PROGRAM, "--help"], capture_output=True, text=True, check=True).stdout
+        verbs = re.findall(r"^  (\w+) {2,}", usage.split("verbs:")[1], re.MULTILINE)
+        self.assertIn("tune", verbs)
+        with tempfile.TemporaryDirectory(prefix="redtune-help-") as directory:
+            pathlib.Path(directory, "case.json").write_text(case)
+            write_npy(pathlib.Path(directory, "x.npy"), (64, 64))
+            for verb in sorted(verbs, key=lambda verb: verb != "tune"):  # what it writes is read by others
+                text = subprocess.run([PROGRAM, verb, "--help"], capture_output=True, text=True, check=True).stdout
+                for line in text.split("examples:")[1].splitlines():
+                    # Recorded spaces of others and models are not at hand; the README's commands stand for them.
+                    if not line.strip() or re.search(r"\.gz|\.model|--oclgrind", line):
+                        continue
+                    command = re.sub(r"^ *redtune", "build/bin/redtune", line)
+                    done = subprocess.run(less_of_an_example(command), shell=True, cwd=directory, text=True,
+                                          timeout=SECONDS, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+                    allowed = {0, NO_DEVICE} if verb == "compile" else {0}
+                    if "--why" in line:
+                        allowed = {0, 2}
+                    self.assertIn(done.returncode, allowed, f"{line}\n{done.stdout}")
 
     def test_links_lead_somewhere(self):
         for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:

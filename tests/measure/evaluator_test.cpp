@@ -101,7 +101,8 @@ TEST_F(DeviceEvaluatorTest, RacingDropsTheSlow) {
   const Candidate fast = row_sums("fast");
   e->set_best(evaluate(*e, {fast})[0].median_seconds);
   const std::string loop =
-      "for (int k = 0; k < 201; k++) for (int i = 0; i < 1024; i++) a += x[r * 1024 + (i ^ k)] * (k % 2 ? -1 : 1);";
+      "for (int k = 0; k < 201; k++) for (int i = 0; i < 1024; i++) a += x[r * 1024 + (i ^ k)] * (k % 2 ? -1 "
+      ": 1);";
   const Outcome slow = evaluate(*e, {row_sums("slow", "out[r] = a;", loop)})[0];
   ASSERT_EQ(slow.kind, OutcomeKind::kTimed) << slow.detail;
   EXPECT_EQ(slow.seconds.size(), 1u);
@@ -149,16 +150,27 @@ TEST_F(DeviceEvaluatorTest, TooLargeATaskSaysNeededAndAllowed) {
 }
 
 TEST_F(DeviceEvaluatorTest, RunOnceWantsTheWholeInput) {
-  EXPECT_THAT(
-      message_of([&] { run_once(device_, task_, row_sums("a"), std::vector<unsigned char>(16), options_); }),
-      HasSubstr("input has 16 bytes"));
+  EXPECT_THAT(message_of([&] {
+                run_once(
+                    device_, task_, row_sums("a"), [] { return std::vector<unsigned char>(16); }, options_);
+              }),
+              HasSubstr("input has 16 bytes"));
+}
+
+TEST_F(DeviceEvaluatorTest, RunOnceAsksForNoInputThatNothingHolds) {
+  task_ = make_task(operator_from_short_form({"sum", "1048576x1048576", "1", "f32", "", "", false}),
+                    device_.target);
+  const auto never = []() -> std::vector<unsigned char> { throw InternalError("asked for the input"); };
+  EXPECT_THAT(message_of([&] { run_once(device_, task_, row_sums("a"), never, options_); }),
+              HasSubstr("needs a buffer of 4.40 TB"));
 }
 
 TEST_F(DeviceEvaluatorTest, RunOnceGivesTheOutput) {
   std::vector<float> input(kRows * kColumns, 0.5f);
   std::vector<unsigned char> bytes(input.size() * sizeof(float));
   std::memcpy(bytes.data(), input.data(), bytes.size());
-  const RunResult result = run_once(device_, task_, row_sums("a"), bytes, options_);
+  const RunResult result = run_once(
+      device_, task_, row_sums("a"), [&] { return bytes; }, options_);
   ASSERT_EQ(result.outcome.kind, OutcomeKind::kTimed) << result.outcome.detail;
   ASSERT_EQ(result.output.size(), kRows * sizeof(float));
   float first = 0;

@@ -5,18 +5,23 @@
 #include <limits>
 
 #include "space/heuristic.h"
-#include "space/mappings.h"
 #include "support/error.h"
 #include "support/hash.h"
 #include "support/text.h"
 
 namespace redtune {
+namespace {
+
+constexpr const char* kShortFormGroup = "One reduction without a file";
+
+}  // namespace
 
 void OperatorArguments::declare(CLI::App& app, bool several) {
   several_ = several;
+  app_ = &app;
   app.add_option("operator", files_, several ? "operator files (JSON)" : "operator file (JSON)")
       ->option_text("OP");
-  const std::string group = "One reduction without a file";
+  const std::string group = kShortFormGroup;
   std::vector<std::string> names;
   for (const ReduceOpInfo& row : kReduceOps) names.emplace_back(row.name);
   app.add_option("--op", form_.op, join(names, ", ") + " (default sum)")->option_text("NAME")->group(group);
@@ -40,14 +45,26 @@ void OperatorArguments::declare(CLI::App& app, bool several) {
       ->option_text("CLASS");
 }
 
-bool OperatorArguments::given() const { return !files_.empty() || !form_.shape.empty(); }
+std::string OperatorArguments::short_form_option() const {
+  for (const CLI::Option* option : app_->get_options()) {
+    if (option->get_group() == kShortFormGroup && option->count() > 0) return option->get_name();
+  }
+  return "";
+}
+
+bool OperatorArguments::given() const { return !files_.empty() || !short_form_option().empty(); }
 
 std::vector<Operator> OperatorArguments::read() const {
-  if (!files_.empty() && !form_.shape.empty()) {
-    throw UserError("give operator files or --op with --shape, not both");
+  const std::string option = short_form_option();
+  if (!files_.empty() && !option.empty()) {
+    throw UserError("give operator files or --op with --shape, not both: " + option + " stands beside " +
+                    files_.front());
   }
   if (!given())
     throw UserError("no operator: name an operator file, or use --op NAME --shape SIZES --axes AXES");
+  if (files_.empty() && form_.shape.empty()) {
+    throw UserError("no shape beside " + option + ": use --op NAME --shape SIZES --axes AXES");
+  }
   if (files_.size() > 1 && !several_)
     throw UserError("one operator at a time: " + files_[1] + " is too much");
   std::vector<Operator> operators;
@@ -94,12 +111,8 @@ Schedule default_in(const SearchSpace& space) {
   const Schedule start = default_schedule(task);
   if (space.find(start)) return start;
   if (space.size() == 0) {
-    std::string reasons;
-    for (const MappingInfo& mapping : mappings()) {
-      const auto rejection = reject_mapping(task, mapping.block, mapping.grid);
-      if (rejection) reasons += "\n  " + std::string(mapping.name) + ": " + rejection->detail;
-    }
-    throw UserError("no legal schedule for " + task.op.title() + " on " + task.target.name + reasons);
+    throw NoValidSchedule("no schedule in the space of " + task.op.title() + " on " + task.target.name + ":" +
+                          space.why_empty());
   }
   std::size_t best = 0;
   double best_distance = std::numeric_limits<double>::infinity();

@@ -20,12 +20,15 @@ class OperatorArguments {
  public:
   /// `several`: any number of files; otherwise at most one operator.
   void declare(CLI::App& app, bool several);
+  /// Whether anything names an operator. Like read, while the declared app lives.
   bool given() const;
-  /// Throws UserError when neither form, both, or too many are given.
+  /// Throws UserError when neither form, both (also in part), or too many are given.
   std::vector<Operator> read() const;
   Operator read_one() const;
 
  private:
+  std::string short_form_option() const;  // the first one given; "" when none is
+  const CLI::App* app_ = nullptr;
   std::vector<std::string> files_;
   ShortForm form_;
   std::string determinism_;
@@ -42,8 +45,8 @@ SpaceFilter filter_of(const std::string& mapping);
 /// task.
 Schedule legal_schedule(const SearchSpace& space, const std::string& text);
 
-/// The default of the task, or the schedule nearest to it in a space that a mapping narrows. Throws UserError
-/// with the reasons when that space is empty.
+/// The default of the task, or the schedule nearest to it in a space that a mapping narrows. Throws
+/// NoValidSchedule with the reasons when that space is empty.
 Schedule default_in(const SearchSpace& space);
 
 /// A name for files: "sum(f32[4,8];axes=1)" -> "sum-f32-4-8-axes-1"; long ones are cut and end in a hash.

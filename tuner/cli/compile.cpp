@@ -87,12 +87,14 @@ VerbAction declare_compile(CLI::App& app) {
   CompileArguments& a = *arguments;
   a.operators.declare(app, true);
   app.add_option("--target", a.targets, "CUDA targets, as sm_80,sm_90")->required()->option_text("NAMES");
-  app.add_option("--sample", a.sample, "compile N schedules drawn from the space (default 64)")
-      ->option_text("N");
-  app.add_flag("--all", a.all, "compile every schedule of the space");
+  CLI::Option* sample =
+      app.add_option("--sample", a.sample, "compile N schedules drawn from the space (default 64)")
+          ->option_text("N");
+  app.add_flag("--all", a.all, "compile every schedule of the space")->excludes(sample);
   app.add_option("--mapping", a.mapping, "only these: tree, atomic, hybrid, a combine, or block+grid");
   app.add_option("--seed", a.seed, "seed of the sample (default 1)");
-  app.add_option("--jobs", a.jobs, "compilations at once (default: one per core)");
+  app.add_option("--jobs", a.jobs, "compilations at once (default: one per core)")
+      ->check(CLI::Range(1, 1024));
   app.add_flag("--no-cache", a.no_cache, "compile even what the kernel cache holds");
   return [arguments] { return run_compile(*arguments); };
 }

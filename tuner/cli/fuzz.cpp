@@ -18,7 +18,7 @@ namespace {
 struct FuzzArguments {
   VerifyArguments how;
   std::string seconds;
-  std::int64_t cases = 0;
+  std::uint64_t cases = 0;
   std::size_t per_mapping = 1;
   bool json = false;
 };
@@ -60,7 +60,7 @@ class Fuzz {
     const std::atomic<bool>& stop = stop_on_signals();
     const auto over = [&] {
       return stop || (limit > 0 && seconds() > limit) ||
-             (arguments_.cases > 0 && cases() >= arguments_.cases);
+             (arguments_.cases > 0 && static_cast<std::uint64_t>(cases()) >= arguments_.cases);
     };
     while (!over()) step(over);
     report();
@@ -145,7 +145,7 @@ VerbAction declare_fuzz(CLI::App& app) {
   a.how.declare(app);
   app.add_flag("--json", a.json, "one JSON document");
   return [arguments] {
-    if (arguments->seconds.empty() && arguments->cases <= 0) arguments->seconds = "60";
+    if (arguments->seconds.empty() && arguments->cases == 0) arguments->seconds = "60";
     return Fuzz(*arguments).run();
   };
 }

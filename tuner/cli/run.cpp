@@ -21,14 +21,15 @@ struct RunArguments {
   bool json = false;
 };
 
-// "X=file.npy" -> "file.npy"; the name must be that of the tensor. The equals sign of a path alone is not
-// one.
-std::string file_of(const std::string& text, const std::string& tensor, const std::string& option) {
+// "in=file.npy" -> "file.npy"; the name must be that of the tensor, or the letter that stands for it in the
+// short form, which names none. The equals sign of a path alone is not one.
+std::string file_of(const std::string& text, const std::string& tensor, const std::string& letter,
+                    const std::string& option) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos || text.find('/') < equals) return text;
   const std::string given = text.substr(0, equals);
-  if (given == tensor) return text.substr(equals + 1);
-  throw UserError(option + ": " + unknown_word_message("tensor", given, {tensor}));
+  if (given == tensor || given == letter) return text.substr(equals + 1);
+  throw UserError(option + ": " + unknown_word_message("tensor", given, {tensor, letter}));
 }
 
 std::string pattern_names() {
@@ -61,8 +62,9 @@ void print_people(const Task& task, const Schedule& schedule, const Outcome& out
   }
   const bool more = bytes.size() / item > kShown;
   std::cout << out.name << " = [" << join(values, ", ") << (more ? ", ..." : "") << "], "
-            << format_count(out.elements()) << " " << name(out.dtype) << "\n"
-            << "checked against the reference: worst error " << outcome.max_error << " of its bound\n";
+            << format_count(out.elements()) << " " << name(out.dtype) << "\n";
+  if (out.elements() == 0) return;  // nothing was launched
+  std::cout << "checked against the reference: worst error " << outcome.max_error << " of its bound\n";
 }
 
 void check_outcome(const Outcome& outcome, const Schedule& schedule) {
@@ -75,22 +77,22 @@ ExitCode run_run(const RunArguments& arguments) {
   const int ways = !arguments.schedule.empty() + !arguments.configs.empty() + !arguments.mapping.empty();
   if (ways > 1) throw UserError("give one of --schedule, --config and --mapping");
   const Operator op = arguments.operators.read_one();
-  const std::string input_file = file_of(arguments.input, op.input().name, "--input");
-  const std::string output_file = file_of(arguments.output, op.output().name, "--output");
+  const std::string input_file = file_of(arguments.input, op.input().name, "X", "--input");
+  const std::string output_file = file_of(arguments.output, op.output().name, "Y", "--output");
   const DeviceInfo device = pick_device(arguments.device);
   const Task task = make_task(op, device.target);
   const SearchSpace space(task, filter_of(arguments.mapping));
   if (!input_file.empty() && !arguments.pattern.empty()) throw UserError("give one of --input and --pattern");
-  const std::vector<unsigned char> input =
-      arguments.pattern.empty() ? load_input(op, input_file, arguments.seed)
-                                : make_input(op, parse_input_pattern(arguments.pattern), arguments.seed);
-  Schedule schedule;
+  const InputPattern* pattern = arguments.pattern.empty() ? nullptr : &parse_input_pattern(arguments.pattern);
+  const auto input = [&] {
+    return pattern ? make_input(op, *pattern, arguments.seed) : load_input(op, input_file, arguments.seed);
+  };
+  const Schedule schedule = schedule_for(arguments, space, device);
   RunResult result;
   if (op.output().elements() == 0) {
     // Nothing to compute and nothing to launch.
     result.outcome.kind = OutcomeKind::kTimed;
   } else {
-    schedule = schedule_for(arguments, space, device);
     MeasureOptions options;
     options.data_seed = arguments.seed;
     result = run_once(device, task, {schedule, generate(task, schedule)}, input, options);
@@ -123,14 +125,16 @@ VerbAction declare_run(CLI::App& app) {
   a.operators.declare(app, false);
   app.add_option("--device", a.device, "device to run on (default: the best)");
   app.add_option("--schedule", a.schedule, "schedule to run (default: the task's default)");
-  app.add_option("--config,--configs", a.configs, "run the best schedule of this config store")
+  app.add_option("--config,--configs", a.configs, "run the best schedule of this config store or file")
       ->option_text("DIR");
   app.add_option("--mapping", a.mapping, "run the schedule of this mapping that is nearest to the default");
-  app.add_option("--input", a.input, "values of the input (.npy); else the operator's own, else generated")
-      ->option_text("FILE");
+  app.add_option("--input", a.input,
+                 "values of the input (.npy); NAME is in, or X; else the operator's own, else generated")
+      ->option_text("NAME=FILE");
   app.add_option("--pattern", a.pattern, "generate this kind of input: " + pattern_names())
       ->option_text("NAME");
-  app.add_option("--output", a.output, "write the output here (.npy)")->option_text("FILE");
+  app.add_option("--output", a.output, "write the output here (.npy); NAME is out, or Y")
+      ->option_text("NAME=FILE");
   app.add_option("--seed", a.seed, "seed of generated input (default 1)");
   app.add_flag("--json", a.json, "one JSON document with the output's values");
   return [arguments] { return run_run(*arguments); };

@@ -82,15 +82,35 @@ Json space_json(const SearchSpace& space, std::size_t list) {
   return json;
 }
 
+// With --json the answer is a document either way; without, a schedule that is not legal is an error.
+ExitCode answer_why(const SearchSpace& space, const SpaceArguments& arguments) {
+  if (!arguments.json) {
+    const Schedule schedule = legal_schedule(space, arguments.why);  // throws the reason
+    std::cout << "legal: " << schedule.text() << "  (" << schedule.mapping() << ", "
+              << name(schedule.mapping_class()) << ", " << name(determinism_of(space.task(), schedule))
+              << ")\n";
+    return ExitCode::kDone;
+  }
+  const Schedule schedule = parse_schedule(arguments.why);
+  const auto rejection = space.why_not(schedule);
+  Json json = Json::object();
+  json["schedule"] = schedule.text();
+  json["mapping"] = schedule.mapping();
+  json["class"] = std::string(name(schedule.mapping_class()));
+  json["determinism"] = std::string(name(determinism_of(space.task(), schedule)));
+  json["legal"] = !rejection;
+  if (rejection) {
+    json["constraint"] = rejection->constraint;
+    json["reason"] = rejection->detail;
+  }
+  std::cout << json.dump(2) << "\n";
+  return rejection ? ExitCode::kUsage : ExitCode::kDone;
+}
+
 ExitCode run_space(const SpaceArguments& arguments) {
   const Task task = make_task(arguments.operators.read_one(), target_of(arguments.target));
   const SearchSpace space(task, filter_of(arguments.mapping));
-  if (!arguments.why.empty()) {
-    const Schedule schedule = legal_schedule(space, arguments.why);  // throws the reason
-    std::cout << "legal: " << schedule.text() << "  (" << schedule.mapping() << ", "
-              << name(schedule.mapping_class()) << ", " << name(determinism_of(task, schedule)) << ")\n";
-    return ExitCode::kDone;
-  }
+  if (!arguments.why.empty()) return answer_why(space, arguments);
   if (arguments.json) {
     std::cout << space_json(space, arguments.list).dump(2) << "\n";
   } else if (arguments.isl) {
@@ -115,13 +135,18 @@ VerbAction declare_space(CLI::App& app) {
   a.operators.declare(app, false);
   app.add_option("--target", a.target, "target, as `redtune targets` names it (default: the best device's)");
   app.add_option("--mapping", a.mapping, "only these: tree, atomic, hybrid, a combine, or block+grid");
-  app.add_flag("--count", a.count, "print the number of schedules only");
-  app.add_option("--list", a.list, "print N schedules, spread over the space")->option_text("N");
+  CLI::Option* count = app.add_flag("--count", a.count, "print the number of schedules only");
+  CLI::Option* list =
+      app.add_option("--list", a.list, "print N schedules, spread over the space")->option_text("N");
+  list->excludes(count);
   app.add_option("--why", a.why,
                  "say whether SCHEDULE is legal; exit code 2 with the broken constraint if not")
       ->option_text("SCHEDULE");
-  app.add_flag("--isl", a.isl, "print the space as isl sets");
-  app.add_flag("--json", a.json, "one JSON document");
+  CLI::Option* json = app.add_flag("--json", a.json, "one JSON document");
+  app.add_flag("--isl", a.isl, "print the space as isl sets")
+      ->excludes(json)
+      ->excludes(count)
+      ->excludes(list);
   return [arguments] { return run_space(*arguments); };
 }
 

@@ -44,7 +44,7 @@ class TuneVerb {
       if (stop) break;
       if (&op != &operators.front()) out_ << "\n";
       const ExitCode one = tune_one(op, device, stop, operators.size() > 1);
-      if (one != ExitCode::kDone) code = one;
+      if (code == ExitCode::kDone) code = one;
     }
     if (arguments_.json) {
       Json document = Json::object();
@@ -82,13 +82,21 @@ class TuneVerb {
       results_.push_back(tune_json(result));
       return result.best ? ExitCode::kDone : ExitCode::kStoppedEarly;
     } catch (const NoValidSchedule& error) {
-      // One hopeless operator does not take the others down.
       line.clear();
       if (!several) throw;
-      std::cerr << "redtune: " << error.what() << "\n";
-      results_.push_back({{"operator", op.key()}, {"error", error.what()}});
-      return ExitCode::kNoValidSchedule;
+      return hopeless(op, error, ExitCode::kNoValidSchedule);
+    } catch (const UserError& error) {
+      line.clear();
+      if (!several) throw;
+      return hopeless(op, error, ExitCode::kUsage);
     }
+  }
+
+  // One of several operators that cannot be tuned (no schedule, too large) does not take the others down.
+  ExitCode hopeless(const Operator& op, const std::exception& error, ExitCode code) {
+    std::cerr << "redtune: " << error.what() << "\n";
+    results_.push_back({{"operator", op.key()}, {"error", error.what()}});
+    return code;
   }
 
   TuneArguments& arguments_;

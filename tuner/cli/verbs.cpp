@@ -6,7 +6,7 @@ namespace {
 constexpr Verb kVerbs[] = {
     {"tune", "search for the best schedule of operators on a device",
      "  redtune tune --op sum --shape 1024x1024 --axes 1\n"
-     "  redtune tune first.json second.json --trials 200 --seed 7\n"
+     "  redtune tune case.json --trials 200 --seed 7\n"
      "  redtune tune --op sum --shape 4096x4096 --time 60s --mapping hybrid --json\n",
      declare_tune},
     {"space", "count and list the legal schedules of an operator, or say why one is not legal",
@@ -42,7 +42,7 @@ constexpr Verb kVerbs[] = {
      "  redtune tune --op sum --shape 4096x4096 --axes 1 --model cpu.model\n",
      declare_train},
     {"replay", "compare search strategies on recorded spaces, without a device",
-     "  redtune replay redtune-out/sum-f32-1024-1024-axes-1.jsonl\n"
+     "  redtune replay redtune-out/sum-f32-1024-1024-axes-1-f32.jsonl\n"
      "  redtune replay convolution_A100.json.gz dedispersion_T4.json --strategy bayes,random --repeats 100\n",
      declare_replay},
     {"best", "the best schedules that the config store holds",

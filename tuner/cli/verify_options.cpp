@@ -9,7 +9,7 @@ namespace redtune {
 void VerifyArguments::declare(CLI::App& app) {
   app.add_option("--device", device_, "device to run on (default: the best)");
   app.add_option("--seed", seed_, "seed of schedules and data (default 1)");
-  app.add_option("--jobs", jobs_, "worker processes (default: one per core)");
+  app.add_option("--jobs", jobs_, "worker processes (default: one per core)")->check(CLI::Range(1, 1024));
   app.add_flag(
       "--oclgrind", oclgrind_,
       "run under Oclgrind: bad accesses and divergent barriers are found too, and small tasks go faster");
