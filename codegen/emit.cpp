@@ -53,8 +53,12 @@ class KernelEmitter {
     if (!has_major) return has_minor ? minor : "0";
     return major + " * " + num(width) + (has_minor ? " + " + minor : "");
   }
-  /// The place of an output of this thread among those of its block.
-  std::string kept_thread() const { return s_.px == 1 ? "" : row_ ? "ty" : "tx"; }
+  /// Of one number per output of the block: the `row`-th of this thread, in shared memory.
+  std::string kept_place(std::int64_t row) const {
+    const std::string thread = s_.px == 1 ? "" : row_ ? "ty" : "tx";
+    if (row == 0) return thread.empty() ? "0" : thread;
+    return num(row * s_.px) + (thread.empty() ? "" : " + " + thread);
+  }
   bool uses_shuffle() const { return s_.block == BlockCombine::kWarp || s_.block == BlockCombine::kShuffle; }
   int warps_per_output() const { return std::max(1, s_.rx / plan_.warp); }
   bool reuses_shared() const { return s_.rows > plan_.rows_at_once || s_.serial > 1 || has_tickets(s_.grid) || clusters(); }
@@ -320,12 +324,11 @@ class KernelEmitter {
 
   /// One place per output and lane; lanes of a vector lie px apart, so that neighbours meet in no bank.
   void combine_shared(const Rows& rows) {
-    const std::string first = lane() + " == 0", thread = kept_thread();
+    const std::string first = lane() + " == 0";
     const auto each_place = [&](auto body) {
       each(rows, [&](const std::string& r, std::int64_t place) {
         for (int i = 0; i < result_lanes(); ++i) {
-          const std::string at = num((place * result_lanes() + i) * s_.px) + (thread.empty() ? "" : " + " + thread);
-          body(r, i, at);
+          body(r, i, kept_place(place * result_lanes() + i));
         }
       });
     };
@@ -371,16 +374,14 @@ class KernelEmitter {
   /// Results go to shared memory, and the first block of the cluster combines them in block order. Nobody leaves before
   /// that one has read.
   void join_cluster() {
-    const std::string thread = kept_thread();
-    const auto place = [&](std::int64_t q) { return num(q * s_.px) + (thread.empty() ? "" : " + " + thread); };
     w_.open("if (" + lane() + " == 0)");
-    for (std::int64_t q = 0; q < s_.rows; ++q) w_.line("rt_sh[" + place(q) + "] = " + result(q) + ";");
+    for (std::int64_t q = 0; q < s_.rows; ++q) w_.line("rt_sh[" + kept_place(q) + "] = " + result(q) + ";");
     w_.close();
     w_.line("RT_CLUSTER_SYNC();");
     w_.open("if (br == 0 && " + lane() + " == 0)");
     w_.open("for (rt_i32 b = 1; b < " + num(splits()) + "; ++b)");
     for (std::int64_t q = 0; q < s_.rows; ++q) {
-      combine_once(result_lanes(), result(q), "*RT_CLUSTER_AT(rt_sh + " + place(q) + ", b)");
+      combine_once(result_lanes(), result(q), "*RT_CLUSTER_AT(rt_sh + " + kept_place(q) + ", b)");
     }
     w_.close();
     emit_store(&KernelEmitter::store_output);

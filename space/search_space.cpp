@@ -140,13 +140,25 @@ class Neighbourhood {
   /// tree more), so one step of either may come along, but only where neither point stands under the other's
   /// mapping: a condition that reads the same from both ends.
   void other_mapping(int mapping) {
-    const GridPoint same = with_mapping(point_, mapping);
-    if (index_of(same)) return keep(same);
-    for (const int v : {static_cast<int>(kRx), static_cast<int>(kSplit)}) {
-      for (const int exponent : steps(point_, v)) {
-        if (!index_of(with(point_, v, exponent))) keep(with_mapping(with(point_, v, exponent), mapping));
+    for (const int copies : copies_under(mapping)) {
+      const GridPoint same = with_mapping(with(point_, kCopies, copies), mapping);
+      if (index_of(same)) {
+        keep(same);
+        continue;
+      }
+      for (const int v : {static_cast<int>(kRx), static_cast<int>(kSplit)}) {
+        for (const int exponent : steps(point_, v)) {
+          if (!index_of(with(point_, v, exponent))) keep(with(same, v, exponent));
+        }
       }
     }
+  }
+
+  /// Private copies are a matter of the mappings that have them: any number on the way in, one on the way out.
+  std::vector<int> copies_under(int mapping) const {
+    const bool here = has_copies(point_.mapping), there = has_copies(mapping);
+    if (here == there) return {point_.exponents[kCopies]};
+    return there ? grids_.exponents[kCopies] : std::vector<int>{0};
   }
 
   std::optional<std::size_t> index_of(const GridPoint& point) const {

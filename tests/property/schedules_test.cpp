@@ -30,6 +30,7 @@ struct Case {
 constexpr Case kCases[] = {
     {"19", "0", "sum", "f64", "", 2},             // R
     {"17", "0", "max", "f64", "", 8},             //
+    {"17", "0", "sum", "f16", "", 2},             // an output that takes no atomics: private copies
     {"2x5", "1", "min", "i32", "", 2},            // PR
     {"65x2", "1", "min", "i32", "", 8},           //
     {"17x2", "0", "sum", "f64", "", 8},           // RP
