@@ -54,6 +54,9 @@ std::vector<Constraint> constraints_of(const SpaceFacts& facts, const Piece& pie
 /// Pieces of a task under a filter, in the order of their packed points.
 std::vector<Piece> pieces_of(const Task& task, const SpaceFilter& filter, const Grids& grids);
 
+/// Whether schedules of the mapping may have private copies of the output.
+bool has_copies(int mapping);
+
 /// The values of `variable` in a piece.
 std::vector<int> grid_in_piece(const Grids& grids, const Piece& piece, int variable);
 

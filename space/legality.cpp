@@ -73,8 +73,13 @@ std::vector<Piece> pieces_of(const Task& task, const SpaceFilter& filter, const 
   return pieces;
 }
 
+bool has_copies(int mapping) {
+  return mappings()[static_cast<std::size_t>(mapping)].grid == GridCombine::kPrivateAtomic;
+}
+
 std::vector<int> grid_in_piece(const Grids& grids, const Piece& piece, int variable) {
   const std::vector<int>& all = grids.exponents[static_cast<std::size_t>(variable)];
+  if (variable == kCopies && !has_copies(piece.mapping)) return {0};
   if (variable != kSerial) return all;
   if (!piece.looped) return {0};
   return {std::upper_bound(all.begin(), all.end(), 0), all.end()};

@@ -24,7 +24,7 @@ std::vector<Task> tasks() {
     result.push_back(task_of("4096x67", "0", target, "max", "f16"));
     result.push_back(task_of("1048576", "", target, "sum", "i32"));
     result.push_back(task_of("8x33x16x7", "0,2", target, "prod", "f64"));
-    result.push_back(task_of("64x1027", "1", target));
+    result.push_back(task_of("64x1027", "1", target, "max", "i32"));
     result.push_back(task_of("1", "", target));
   }
   return result;
