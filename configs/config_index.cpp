@@ -85,6 +85,13 @@ std::vector<std::string> files_below(const std::string& directory) {
 
 std::string_view name(Grade grade) { return kGrades[static_cast<std::size_t>(grade)]; }
 
+Grade parse_grade(std::string_view word) {
+  for (std::size_t i = 0; i < kGrades.size(); ++i) {
+    if (kGrades[i] == word) return static_cast<Grade>(i);
+  }
+  throw UserError(unknown_word_message("grade", word, {kGrades.begin(), kGrades.end()}));
+}
+
 struct ConfigIndex::Data {
   struct Entry {
     std::size_t file = 0;

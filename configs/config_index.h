@@ -24,6 +24,8 @@ enum class Grade : std::uint8_t {
   kDefault,      // nothing that fits: the rules of thumb
 };
 std::string_view name(Grade grade);  // "exact", "nearest", "other_device", "default"
+/// Throws UserError naming the nearest word.
+Grade parse_grade(std::string_view word);
 
 struct Answer {
   Grade grade = Grade::kDefault;

@@ -56,6 +56,14 @@ void parse_transfers(JsonObject& fields, const std::string& path, Config& config
 
 }  // namespace
 
+void check_config_version(std::int64_t version, const std::string& path) {
+  if (version > kConfigVersion) {
+    throw UserError(path + ": config version " + std::to_string(version) + " is newer than version " +
+                    std::to_string(kConfigVersion) + ", the newest that this redtune reads; use a newer redtune");
+  }
+  if (version < 1) throw UserError(path + ": field '" + kConfigFormat + "' must be a positive version");
+}
+
 Json to_json(const Config& config) {
   Json json = Json::object();
   json["key"] = config.op.key();

@@ -9,7 +9,9 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <map>
 
+#include "configs/config_schema.h"
 #include "support/error.h"
 #include "support/files.h"
 
@@ -57,7 +59,32 @@ std::string slug(const std::string& text) {
 
 std::string family_of(const Operator& op) { return std::string(name(op.reduction().op)); }
 
-std::vector<Config> read_configs(const std::string& path) {
+void write_configs(const std::string& path, std::vector<Config> configs) {
+  // Sorted, so that the same entries are the same bytes whatever the order of tuning was.
+  std::sort(configs.begin(), configs.end(), [](const Config& a, const Config& b) {
+    return std::pair(a.device, a.op.key()) < std::pair(b.device, b.op.key());
+  });
+  Json json = Json::object();
+  json[kConfigFormat] = kConfigVersion;
+  json["entries"] = Json::array();
+  for (const Config& config : configs) json["entries"].push_back(to_json(config));
+  const std::string complaint = schema_complaint(json);
+  RT_CHECK(complaint.empty(), "an entry does not fit configs/config.schema.json: " + complaint);
+  write_file_atomically(path, readable_json(json));
+}
+
+bool same_key(const Config& a, const Operator& op, const std::string& device) {
+  return a.device == device && a.op.key() == op.key();
+}
+
+// The old program can no longer be made from its schedule: its time is no rival.
+bool is_stale(const Config& old, const Config& fresh) {
+  return old.schedule == fresh.schedule && old.program_hash != fresh.program_hash && old.time <= fresh.time;
+}
+
+}  // namespace
+
+std::vector<Config> read_config_file(const std::string& path) {
   if (!fs::exists(path)) return {};
   const Json json = read_json_file(path);
   if (!json.is_object() || !json.contains(kConfigFormat)) throw UserError(path + ": is not a redtune config file");
@@ -70,38 +97,10 @@ std::vector<Config> read_configs(const std::string& path) {
   for (std::size_t i = 0; i < entries.size(); ++i) {
     configs.push_back(parse_config(entries[i], path, "entries[" + std::to_string(i) + "]"));
   }
-  return configs;
-}
-
-void write_configs(const std::string& path, std::vector<Config> configs) {
-  // Sorted, so that the same entries are the same bytes whatever the order of tuning was.
-  std::sort(configs.begin(), configs.end(), [](const Config& a, const Config& b) {
-    return std::pair(a.device, a.op.key()) < std::pair(b.device, b.op.key());
-  });
-  Json json = Json::object();
-  json[kConfigFormat] = kConfigVersion;
-  json["entries"] = Json::array();
-  for (const Config& config : configs) json["entries"].push_back(to_json(config));
-  write_file_atomically(path, readable_json(json));
-}
-
-bool same_key(const Config& a, const Operator& op, const std::string& device) {
-  return a.device == device && a.op.key() == op.key();
-}
-
-// The old program can no longer be made from its schedule: its time is no rival.
-bool is_stale(const Config& old, const Config& fresh) {
-  return old.schedule == fresh.schedule && old.program_hash != fresh.program_hash;
-}
-
-}  // namespace
-
-void check_config_version(std::int64_t version, const std::string& path) {
-  if (version > kConfigVersion) {
-    throw UserError(path + ": config version " + std::to_string(version) + " is newer than version " +
-                    std::to_string(kConfigVersion) + ", the newest that this redtune reads; use a newer redtune");
+  if (const std::string complaint = schema_complaint(json); !complaint.empty()) {
+    throw UserError(path + ": does not fit configs/config.schema.json: " + complaint);
   }
-  if (version < 1) throw UserError(path + ": field '" + kConfigFormat + "' must be a positive version");
+  return configs;
 }
 
 std::string ConfigStore::path_of(const Operator& op, const std::string& device) const {
@@ -109,48 +108,66 @@ std::string ConfigStore::path_of(const Operator& op, const std::string& device) 
 }
 
 std::string ConfigStore::put(const Config& config, bool force) {
-  RT_CHECK(config.seconds > 0 && std::isfinite(config.seconds), "a config without a time");
-  RT_CHECK(config.low_seconds > 0 && std::isfinite(config.high_seconds), "a config without an interval");
-  const std::string path = path_of(config.op, config.device);
+  put_all({config}, force);
+  return path_of(config.op, config.device);
+}
+
+PutReport ConfigStore::put_all(const std::vector<Config>& fresh, bool force) {
+  PutReport report;
+  if (fresh.empty()) return report;
+  const std::string path = path_of(fresh.front().op, fresh.front().device);
   make_directories(fs::path(path).parent_path().string());
   const LockFile lock(path + ".lock");
-  std::vector<Config> configs = read_configs(path);
-  const auto old = std::find_if(configs.begin(), configs.end(),
-                                [&](const Config& c) { return same_key(c, config.op, config.device); });
-  if (old == configs.end()) {
-    configs.push_back(config);
-  } else if (force || config.seconds < old->seconds || is_stale(*old, config)) {
-    *old = config;
-  } else {
-    return path;
+  std::vector<Config> configs = read_config_file(path);
+  std::map<std::pair<std::string, std::string>, std::size_t> places;
+  for (std::size_t i = 0; i < configs.size(); ++i) places[{configs[i].device, configs[i].op.key()}] = i;
+  for (const Config& config : fresh) {
+    RT_CHECK(path_of(config.op, config.device) == path, "entries of several files");
+    RT_CHECK(config.seconds > 0 && std::isfinite(config.seconds), "a config without a time");
+    RT_CHECK(config.low_seconds > 0 && std::isfinite(config.high_seconds), "a config without an interval");
+    const auto [place, is_new] = places.try_emplace({config.device, config.op.key()}, configs.size());
+    if (is_new) {
+      configs.push_back(config);
+      ++report.added;
+    } else if (Config& old = configs[place->second]; force || config.seconds < old.seconds || is_stale(old, config)) {
+      old = config;
+      ++report.replaced;
+    } else {
+      ++report.kept;
+    }
   }
+  if (report.added + report.replaced == 0) return report;
   // Inline values belong to a test case, not to what was tuned.
   for (Config& c : configs) c.op.data.reset();
   write_configs(path, std::move(configs));
-  return path;
+  return report;
 }
 
 std::optional<Config> ConfigStore::find(const Operator& op, const std::string& device) const {
-  for (Config& config : read_configs(path_of(op, device))) {
+  for (Config& config : read_config_file(path_of(op, device))) {
     if (same_key(config, op, device)) return std::move(config);
   }
   return std::nullopt;
 }
 
-std::vector<Config> ConfigStore::list(const std::string& family) const {
-  if (!fs::is_directory(directory_)) return {};
+std::vector<std::string> ConfigStore::files() const {
   std::vector<std::string> paths;
+  if (!fs::is_directory(directory_)) return paths;
   for (const auto& device : fs::directory_iterator(directory_)) {
     if (!device.is_directory()) continue;
     for (const auto& file : fs::directory_iterator(device.path())) {
-      if (file.path().extension() != ".json") continue;
-      if (family.empty() || file.path().stem() == family) paths.push_back(file.path().string());
+      if (file.path().extension() == ".json") paths.push_back(file.path().string());
     }
   }
   std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+std::vector<Config> ConfigStore::list(const std::string& family) const {
   std::vector<Config> result;
-  for (const std::string& path : paths) {
-    std::vector<Config> configs = read_configs(path);
+  for (const std::string& path : files()) {
+    if (!family.empty() && fs::path(path).stem() != family) continue;
+    std::vector<Config> configs = read_config_file(path);
     std::move(configs.begin(), configs.end(), std::back_inserter(result));
   }
   return result;

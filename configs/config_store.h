@@ -49,6 +49,15 @@ Json to_json(const Config& config);
 /// Throws UserError naming `origin` and field. `path` is where the entry stands in its file: "entries[2]".
 Config parse_config(const Json& json, const std::string& origin, const std::string& path = "");
 
+/// Every entry of one file; none when it is absent. Throws UserError naming file and field, also for what the strict
+/// parser lets pass and the published schema does not.
+std::vector<Config> read_config_file(const std::string& path);
+
+/// What became of entries that were put.
+struct PutReport {
+  std::size_t added = 0, replaced = 0, kept = 0;  // kept: the store's own was better
+};
+
 class ConfigStore {
  public:
   explicit ConfigStore(std::string directory) : directory_(std::move(directory)) {}
@@ -58,10 +67,14 @@ class ConfigStore {
   /// the entry. A file that cannot be read, or is not a config file, is refused (UserError) and left as it
   /// is.
   std::string put(const Config& config, bool force = false);
+  /// The same for several entries of one file (of one path_of), which is locked and written once.
+  PutReport put_all(const std::vector<Config>& configs, bool force = false);
   /// Exact key: operator key (op, sizes, strides, dtypes, axes, accumulator), determinism asked for, device.
   std::optional<Config> find(const Operator& op, const std::string& device) const;
   /// Where the entry of (op, device) belongs: DIR/<device>/<op>.json.
   std::string path_of(const Operator& op, const std::string& device) const;
+  /// Its config files, sorted.
+  std::vector<std::string> files() const;
   /// Everything in the store that matches a family ("" = all). Throws UserError naming file and field.
   std::vector<Config> list(const std::string& family = "") const;
 
