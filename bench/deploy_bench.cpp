@@ -1,4 +1,5 @@
-// What a deployed program pays: loading a store of 10,000 configs, looking one up, and launching beyond a bare enqueue.
+// What a deployed program pays: loading a store of 10,000 configs, looking one up, and launching beyond a
+// bare enqueue.
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <benchmark/benchmark.h>
@@ -32,18 +33,22 @@ Config config_of(const Task& task, const std::string& device) {
   config.target = task.target.name;
   config.schedule = config.default_schedule = schedule;
   config.seconds = config.low_seconds = config.high_seconds = config.default_seconds = 1e-3;
-  config.launches = {{"rt_main", {256, 1, 1}, {32, 4, 1}, 0, {0, 2}}, {"rt_final", {8, 1, 1}, {32, 1, 1}, 0, {2, 1}}};
+  config.launches = {{"rt_main", {256, 1, 1}, {32, 4, 1}, 0, {0, 2}},
+                     {"rt_final", {8, 1, 1}, {32, 1, 1}, 0, {2, 1}}};
   config.buffers = {{"in", BufferKind::kInput, DType::kF32, task.op.input().storage_elements()},
                     {"out", BufferKind::kOutput, DType::kF32, task.op.output().elements()},
                     {"partials", BufferKind::kScratch, DType::kF32, 1 << 20}};
   config.program_hash = config.log_hash = "0123456789abcdef";
   config.time = "2026-01-31T12:00:00Z";
   config.version = "0.1.0";
-  config.kernel = KernelFile{KernelLanguage::kOpenCl, "kernels/0123456789abcdef.cl", "-cl-std=CL1.2 -D RT_WARP=8", {}};
+  config.kernel =
+      KernelFile{KernelLanguage::kOpenCl, "kernels/0123456789abcdef.cl", "-cl-std=CL1.2 -D RT_WARP=8", {}};
   return config;
 }
 
-std::string shape_of(int i) { return std::to_string(16 + i % 100 * 37) + "x" + std::to_string(16 + i / 100 * 41); }
+std::string shape_of(int i) {
+  return std::to_string(16 + i % 100 * 37) + "x" + std::to_string(16 + i / 100 * 41);
+}
 
 Operator operator_of_shape(const std::string& shape) {
   return operator_from_short_form({"sum", shape, "1", "f32", "", "", false});
@@ -179,7 +184,8 @@ Launcher& launcher() {
   return made;
 }
 
-/// Enqueueing alone: the queue is drained outside of what is timed. Batches are short, so that it never is full.
+/// Enqueueing alone: the queue is drained outside of what is timed. Batches are short, so that it never is
+/// full.
 constexpr int kBatch = 64;
 
 template <typename Enqueue>

@@ -143,6 +143,23 @@ PutReport ConfigStore::put_all(const std::vector<Config>& fresh, bool force) {
   return report;
 }
 
+bool ConfigStore::add_transfer(const Operator& op, const std::string& device, const Schedule& schedule,
+                               const Transfer& transfer) {
+  const std::string path = path_of(op, device);
+  if (!fs::exists(path)) return false;
+  const LockFile lock(path + ".lock");
+  std::vector<Config> configs = read_config_file(path);
+  const auto entry = std::find_if(configs.begin(), configs.end(),
+                                  [&](const Config& c) { return same_key(c, op, device) && c.schedule == schedule; });
+  if (entry == configs.end()) return false;
+  std::erase_if(entry->transfers, [&](const Transfer& old) { return old.key == transfer.key; });
+  entry->transfers.push_back(transfer);
+  std::sort(entry->transfers.begin(), entry->transfers.end(),
+            [](const Transfer& a, const Transfer& b) { return a.key < b.key; });
+  write_configs(path, std::move(configs));
+  return true;
+}
+
 std::optional<Config> ConfigStore::find(const Operator& op, const std::string& device) const {
   for (Config& config : read_config_file(path_of(op, device))) {
     if (same_key(config, op, device)) return std::move(config);

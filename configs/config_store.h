@@ -69,6 +69,10 @@ class ConfigStore {
   std::string put(const Config& config, bool force = false);
   /// The same for several entries of one file (of one path_of), which is locked and written once.
   PutReport put_all(const std::vector<Config>& configs, bool force = false);
+  /// Notes a transfer in the entry of (op, device), in place of one to the same operator, if the entry still has this
+  /// schedule. False when it has not, or is gone.
+  bool add_transfer(const Operator& op, const std::string& device, const Schedule& schedule,
+                    const Transfer& transfer);
   /// Exact key: operator key (op, sizes, strides, dtypes, axes, accumulator), determinism asked for, device.
   std::optional<Config> find(const Operator& op, const std::string& device) const;
   /// Where the entry of (op, device) belongs: DIR/<device>/<op>.json.

@@ -221,14 +221,16 @@ redtune_status redtune_opencl_device_name(struct _cl_device_id* device, char* na
     need(device, "device");
     need(name, "name");
     const std::string text = device_name_of(device);
-    if (text.size() >= capacity) refuse("argument 'capacity': " + std::to_string(text.size() + 1) + " is needed");
+    if (text.size() >= capacity)
+      refuse("argument 'capacity': " + std::to_string(text.size() + 1) + " is needed");
     std::memcpy(name, text.c_str(), text.size() + 1);
   });
 }
 
 redtune_status redtune_opencl_kernel(const redtune_store* store, const redtune_operator* op,
                                      struct _cl_context* context, struct _cl_device_id* device,
-                                     redtune_grade lowest, const char* cache_directory, redtune_kernel** kernel) {
+                                     redtune_grade lowest, const char* cache_directory,
+                                     redtune_kernel** kernel) {
   return guarded([&] {
     need(store, "store");
     need(op, "op");
@@ -254,8 +256,9 @@ redtune_status redtune_opencl_launch(redtune_kernel* kernel, struct _cl_command_
   });
 }
 
-redtune_status redtune_cuda_kernel(const redtune_store* store, const redtune_operator* op, redtune_grade lowest,
-                                   const char* cache_directory, redtune_kernel** kernel) {
+redtune_status redtune_cuda_kernel(const redtune_store* store, const redtune_operator* op,
+                                   redtune_grade lowest, const char* cache_directory,
+                                   redtune_kernel** kernel) {
   return guarded([&] {
     need(store, "store");
     need(op, "op");

@@ -37,14 +37,16 @@ std::vector<std::pair<std::string, cl_device_id>> named_devices() {
 Host::Host(const std::string& device) {
   const auto named = named_devices();
   if (named.empty()) {
-    throw Failure(REDTUNE_NO_DEVICE, "no OpenCL device: no driver found (for the CPU install pocl-opencl-icd)");
+    throw Failure(REDTUNE_NO_DEVICE,
+                  "no OpenCL device: no driver found (for the CPU install pocl-opencl-icd)");
   }
   std::string present;
   for (const auto& [name, id] : named) {
     present += (present.empty() ? "" : ", ") + name;
     if (device_ == nullptr && (device.empty() || device == name)) device_ = id;
   }
-  if (device_ == nullptr) throw Failure(REDTUNE_NO_DEVICE, "no device '" + device + "'; there are " + present);
+  if (device_ == nullptr)
+    throw Failure(REDTUNE_NO_DEVICE, "no device '" + device + "'; there are " + present);
   name_ = device_name_of(device_);
   cl_int code = CL_SUCCESS;
   context_.reset(opencl().CreateContext(nullptr, 1, &device_, nullptr, nullptr, &code));
@@ -53,12 +55,13 @@ Host::Host(const std::string& device) {
   check_cl(code, REDTUNE_NO_DEVICE, "make a queue");
 }
 
-std::shared_ptr<OpenClKernel> Host::kernel(const ConfigIndex& store, const Operator& op, const std::string& key,
-                                           Grade lowest, Answer& answer) {
+std::shared_ptr<OpenClKernel> Host::kernel(const ConfigIndex& store, const Operator& op,
+                                           const std::string& key, Grade lowest, Answer& answer) {
   answer = find_opencl(store, op, key, device_, lowest);
   const std::lock_guard lock(mutex_);
   const Config& config = *answer.config;
-  std::shared_ptr<OpenClKernel>& kernel = kernels_[store.directory() + "\n" + config.kernel->file + "\n" + key];
+  std::shared_ptr<OpenClKernel>& kernel =
+      kernels_[store.directory() + "\n" + config.kernel->file + "\n" + key];
   if (!kernel) {
     kernel = std::make_shared<OpenClKernel>(context_.get(), device_, store.directory(), config, cache_);
   }
@@ -80,8 +83,8 @@ void Host::run(OpenClKernel& kernel, std::span<const unsigned char> input, std::
   const ClMemory out = make(CL_MEM_READ_WRITE, output.size(), nullptr);
   kernel.launch(queue_.get(), in.get(), out.get(), 0, nullptr, nullptr);
   if (out) {
-    check_cl(cl.EnqueueReadBuffer(queue_.get(), out.get(), CL_TRUE, 0, output.size(), output.data(), 0, nullptr,
-                                  nullptr),
+    check_cl(cl.EnqueueReadBuffer(queue_.get(), out.get(), CL_TRUE, 0, output.size(), output.data(), 0,
+                                  nullptr, nullptr),
              REDTUNE_LAUNCH_FAILED, "read the output");
   } else {
     check_cl(cl.Finish(queue_.get()), REDTUNE_LAUNCH_FAILED, "finish");

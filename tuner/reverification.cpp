@@ -50,7 +50,8 @@ ConfigCheck judge(const Config& config, const std::vector<Outcome>& rounds, doub
   return check;
 }
 
-ConfigCheck recheck(const Config& config, double tolerance, int rounds, const std::function<Outcome()>& measure) {
+ConfigCheck recheck(const Config& config, double tolerance, int rounds,
+                    const std::function<Outcome()>& measure) {
   std::vector<Outcome> outcomes;
   for (;;) {
     outcomes.push_back(measure());

@@ -1,4 +1,5 @@
-// Whether a stored config still holds on a device: the same kernel, the right numbers, no slower than its interval says.
+// Whether a stored config still holds on a device: the same kernel, the right numbers, no slower than its
+// interval says.
 #pragma once
 
 #include <functional>
@@ -30,12 +31,13 @@ struct ConfigCheck {
   std::string detail;
 };
 
-/// Judges rounds of measuring. Slower: in every round the whole interval lies above the stored one by more than
-/// `tolerance` (0.1: a tenth); one bad round may be the machine's. A round that failed decides.
+/// Judges rounds of measuring. Slower: in every round the whole interval lies above the stored one by more
+/// than `tolerance` (0.1: a tenth); one bad round may be the machine's. A round that failed decides.
 ConfigCheck judge(const Config& config, const std::vector<Outcome>& rounds, double tolerance);
 
 /// Measures until a round is good, at most `rounds` times. `measure` gives one round's outcome.
-ConfigCheck recheck(const Config& config, double tolerance, int rounds, const std::function<Outcome()>& measure);
+ConfigCheck recheck(const Config& config, double tolerance, int rounds,
+                    const std::function<Outcome()>& measure);
 
 /// Why the config cannot be checked by this redtune on the device; "" when it can. Costs a code generation.
 std::string why_stale(const Config& config, const DeviceInfo& device);

@@ -1,6 +1,7 @@
 // Sums the rows of a matrix with a tuned kernel, on an OpenCL queue of its own.
 //
-// usage: redtune_deploy_example DIRECTORY [JSON]     a store of `redtune tune`, and the operator (default: sum of
+// usage: redtune_deploy_example DIRECTORY [JSON]     a store of `redtune tune`, and the operator (default:
+// sum of
 //                                                    1024x4096 f32 over axis 1)
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
@@ -13,12 +14,14 @@
 int main(int argc, char** argv) {
   namespace rt = redtune::deploy;
   const std::string directory = argc > 1 ? argv[1] : "redtune-out/configs";
-  const std::string json = argc > 2 ? argv[2] : R"({"op": "sum", "shape": [1024, 4096], "axes": [1], "dtype": "f32"})";
+  const std::string json =
+      argc > 2 ? argv[2] : R"({"op": "sum", "shape": [1024, 4096], "axes": [1], "dtype": "f32"})";
 
   cl_platform_id platform = nullptr;
   cl_device_id device = nullptr;
   clGetPlatformIDs(1, &platform, nullptr);
-  if (platform == nullptr || clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, nullptr) != CL_SUCCESS) {
+  if (platform == nullptr ||
+      clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, nullptr) != CL_SUCCESS) {
     std::fprintf(stderr, "no OpenCL device\n");
     return 4;
   }
@@ -47,7 +50,8 @@ int main(int argc, char** argv) {
   const redtune_answer answer = kernel->answer();
   std::printf("%s: %zu sums, the first is %g; tuned %.3g us, default %.3g us, grade %d, schedule %s\n",
               op.value().key().c_str(), output.size(), output.empty() ? 0.0 : static_cast<double>(output[0]),
-              answer.seconds * 1e6, answer.default_seconds * 1e6, static_cast<int>(answer.grade), answer.schedule);
+              answer.seconds * 1e6, answer.default_seconds * 1e6, static_cast<int>(answer.grade),
+              answer.schedule);
   clReleaseMemObject(in);
   clReleaseMemObject(out);
   clReleaseCommandQueue(queue);

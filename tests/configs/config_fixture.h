@@ -10,7 +10,8 @@ namespace redtune {
 
 inline constexpr const char* kBoard = "NVIDIA H200 (GPU-12ab)";
 
-inline Operator row_sums_of(const std::string& shape, const std::string& op = "sum", const std::string& axes = "1") {
+inline Operator row_sums_of(const std::string& shape, const std::string& op = "sum",
+                            const std::string& axes = "1") {
   return operator_from_short_form({op, shape, axes, "f32", "", "", false});
 }
 

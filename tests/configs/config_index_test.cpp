@@ -25,7 +25,8 @@ using testing::HasSubstr;
 class ConfigIndexTest : public testing::Test {
  protected:
   void put(const Config& config) { ConfigStore(directory_.path()).put(config, true); }
-  Answer find(const Operator& op, const LookupOptions& options = {}, const std::string& device = kBoard) const {
+  Answer find(const Operator& op, const LookupOptions& options = {},
+              const std::string& device = kBoard) const {
     return ConfigIndex::load(directory_.path()).find(op, device, options);
   }
   TemporaryDirectory directory_;
@@ -82,20 +83,23 @@ TEST_F(ConfigIndexTest, NearestAgreesWithAWalkOverAll) {
   std::vector<Operator> stored;
   for (int i = 0; i < 200; ++i) {
     const std::uint64_t h = hash64(std::to_string(i));
-    stored.push_back(row_sums_of(std::to_string(2 + (h & 0xffff)) + "x" + std::to_string(2 + (h >> 16 & 0xffff))));
+    stored.push_back(
+        row_sums_of(std::to_string(2 + (h & 0xffff)) + "x" + std::to_string(2 + (h >> 16 & 0xffff))));
     put(made_up_config(stored.back(), 1e-3));
   }
   const ConfigIndex index = ConfigIndex::load(directory_.path());
   for (int i = 0; i < 100; ++i) {
     const std::uint64_t h = hash64("q" + std::to_string(i));
-    const std::int64_t rows = 2 + static_cast<std::int64_t>(h & 0xffff), columns = 2 + static_cast<std::int64_t>(h >> 16 & 0xffff);
+    const std::int64_t rows = 2 + static_cast<std::int64_t>(h & 0xffff),
+                       columns = 2 + static_cast<std::int64_t>(h >> 16 & 0xffff);
     double best = 1e300;
     for (const Operator& op : stored) {
       const double dr = std::log2(static_cast<double>(op.input().shape[0]) / static_cast<double>(rows));
       const double dc = std::log2(static_cast<double>(op.input().shape[1]) / static_cast<double>(columns));
       best = std::min(best, std::sqrt(dr * dr + dc * dc));
     }
-    const Answer answer = index.find(row_sums_of(std::to_string(rows) + "x" + std::to_string(columns)), kBoard);
+    const Answer answer =
+        index.find(row_sums_of(std::to_string(rows) + "x" + std::to_string(columns)), kBoard);
     EXPECT_NEAR(answer.distance, best, 1e-9);
   }
 }
@@ -200,10 +204,11 @@ TEST(ConfigScan, FindsEntriesWhateverTheirLayout) {
 }
 
 TEST(ConfigScan, RefusesEverythingElse) {
-  for (const char* text : {"", "{", "[]", "{}", "x", R"({"redtune_config": 2})", R"({"entries": []})",
-                           R"({"redtune_config": 2, "entries": [1]})", R"({"redtune_config": 2, "entries": [{]})",
-                           R"({"redtune_config": 2, "entries": []} more)", R"({"mine": 1, "entries": []})",
-                           R"({"redtune_config": 2, "entries": [{"a": "b]})"}) {
+  for (const char* text :
+       {"", "{", "[]", "{}", "x", R"({"redtune_config": 2})", R"({"entries": []})",
+        R"({"redtune_config": 2, "entries": [1]})", R"({"redtune_config": 2, "entries": [{]})",
+        R"({"redtune_config": 2, "entries": []} more)", R"({"mine": 1, "entries": []})",
+        R"({"redtune_config": 2, "entries": [{"a": "b]})"}) {
     EXPECT_THAT(message_of([&] { scan_config_file(text, "f.json"); }), HasSubstr("f.json")) << text;
   }
   EXPECT_THAT(message_of([] { scan_config_file(R"({"redtune_config": 9, "entries": []})", "f.json"); }),
@@ -229,9 +234,11 @@ TEST(OperatorKey, ReadsWhatItPrints) {
 }
 
 TEST(OperatorKey, RefusesEveryCutOrChangedKey) {
-  const std::string key = "var(f16[5,6];axes=0;strides=7,1;offset=3;accumulator=f64;ddof=1;determinism=run_to_run)->f32";
+  const std::string key =
+      "var(f16[5,6];axes=0;strides=7,1;offset=3;accumulator=f64;ddof=1;determinism=run_to_run)->f32";
   ASSERT_TRUE(parse_operator_key(key));
-  for (std::size_t size = 0; size < key.size(); ++size) EXPECT_FALSE(parse_operator_key(key.substr(0, size))) << size;
+  for (std::size_t size = 0; size < key.size(); ++size)
+    EXPECT_FALSE(parse_operator_key(key.substr(0, size))) << size;
   EXPECT_FALSE(parse_operator_key(key + " "));
   EXPECT_FALSE(parse_operator_key("sum(f32[4];axes=1)->f32"));
   EXPECT_FALSE(parse_operator_key("sum(f32[4];axes=0;strides=1,2)->f32"));

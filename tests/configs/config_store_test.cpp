@@ -203,6 +203,21 @@ TEST_F(ConfigStoreTest, KeepsKernelAndTransfers) {
   EXPECT_EQ(to_json(store_.list().at(0)).dump(), to_json(whole).dump());
 }
 
+TEST_F(ConfigStoreTest, ATransferIsNotedInTheEntryThatItWasMeasuredFor) {
+  const Config put = config(op(), 1e-3);
+  store_.put(put);
+  EXPECT_TRUE(store_.add_transfer(op(), put.device, put.schedule, {"b", 3e-3, 1e-3}));
+  EXPECT_TRUE(store_.add_transfer(op(), put.device, put.schedule, {"a", 2e-3, 1e-3}));
+  EXPECT_TRUE(store_.add_transfer(op(), put.device, put.schedule, {"b", 4e-3, 1e-3}));
+  const std::vector<Transfer> kept = store_.list().at(0).transfers;
+  ASSERT_EQ(kept.size(), 2u);
+  EXPECT_EQ(kept[0].key, "a");
+  EXPECT_EQ(kept[1].seconds, 4e-3);
+  // Another schedule has won in the meantime.
+  EXPECT_FALSE(store_.add_transfer(op(), put.device, put.default_schedule, {"c", 4e-3, 1e-3}));
+  EXPECT_FALSE(store_.add_transfer(op("8x8"), put.device, put.schedule, {"c", 4e-3, 1e-3}));
+}
+
 TEST_F(ConfigStoreTest, FilesOutsideTheStoreAreRefused) {
   Config whole = config(op(), 1e-3);
   whole.kernel = KernelFile{KernelLanguage::kOpenCl, "kernels/0123456789abcdef.cl", "", {}};

@@ -98,9 +98,11 @@ TEST_F(StoreToolsTest, CheckFindsEveryFault) {
 TEST_F(StoreToolsTest, PruneRemovesWhatNobodyNames) {
   put(left_, config_with_text(left_, row_sums_of("8x8"), 1e-3, "used"));
   const KernelFile stray = write_kernel_text(left_, "stray", KernelLanguage::kOpenCl, "");
-  const std::string torn = fs::path(ConfigStore(left_).files().at(0)).parent_path().string() + "/sum.json.tmp.1.2";
+  const std::string torn =
+      fs::path(ConfigStore(left_).files().at(0)).parent_path().string() + "/sum.json.tmp.1.2";
   std::ofstream(torn) << "half";
-  EXPECT_THAT(prune_store(left_, 3600, false).removed, IsEmpty()) << "young files may belong to a writer at work";
+  EXPECT_THAT(prune_store(left_, 3600, false).removed, IsEmpty())
+      << "young files may belong to a writer at work";
   EXPECT_EQ(prune_store(left_, 0, true).removed.size(), 2u);
   EXPECT_TRUE(fs::exists(torn));
   EXPECT_EQ(prune_store(left_, 0, false).bytes, 9u);

@@ -24,7 +24,8 @@ TEST(DeployApi, NullPointersAreNamed) {
   EXPECT_THAT(redtune_error(), HasSubstr("'directory' is a null pointer"));
   EXPECT_EQ(redtune_store_open("x", nullptr), REDTUNE_BAD_INPUT);
   EXPECT_EQ(redtune_operator_parse("{}", nullptr), REDTUNE_BAD_INPUT);
-  EXPECT_EQ(redtune_opencl_launch(nullptr, nullptr, nullptr, nullptr, 0, nullptr, nullptr), REDTUNE_BAD_INPUT);
+  EXPECT_EQ(redtune_opencl_launch(nullptr, nullptr, nullptr, nullptr, 0, nullptr, nullptr),
+            REDTUNE_BAD_INPUT);
   EXPECT_EQ(redtune_cuda_launch(nullptr, nullptr, 0, 0), REDTUNE_BAD_INPUT);
   EXPECT_EQ(redtune_find(nullptr, nullptr, nullptr, REDTUNE_EXACT, nullptr), REDTUNE_BAD_INPUT);
   EXPECT_EQ(redtune_host_run(nullptr, nullptr, nullptr, REDTUNE_EXACT, nullptr, 0, nullptr, 0, nullptr),
@@ -50,9 +51,11 @@ TEST(DeployApi, AMissingStoreAndABadOperatorSayWhatIsWrong) {
 
 TEST(DeployApi, AnOperatorTellsItsSizes) {
   redtune_operator* op = nullptr;
-  ASSERT_EQ(redtune_operator_parse(
-                R"({"op": "argmax", "shape": [4, 6], "axes": [1], "dtype": "f16", "strides": [8, 1], "offset": 3})", &op),
-            REDTUNE_OK);
+  ASSERT_EQ(
+      redtune_operator_parse(
+          R"({"op": "argmax", "shape": [4, 6], "axes": [1], "dtype": "f16", "strides": [8, 1], "offset": 3})",
+          &op),
+      REDTUNE_OK);
   EXPECT_EQ(redtune_operator_input_bytes(op), 2u * (3 + 3 * 8 + 5 + 1));
   EXPECT_EQ(redtune_operator_output_bytes(op), 4u * 8);
   EXPECT_STREQ(redtune_operator_output_dtype(op), "i64");

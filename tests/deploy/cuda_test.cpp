@@ -1,5 +1,5 @@
-// The way to a CUDA stream on a driver without a GPU behind it (tests/fake_cuda): which image is taken, what is
-// initialised, what is refused. It says nothing about a GPU.
+// The way to a CUDA stream on a driver without a GPU behind it (tests/fake_cuda): which image is taken, what
+// is initialised, what is refused. It says nothing about a GPU.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -61,7 +61,8 @@ class DeployCuda : public testing::Test {
   void launch_and_check() {
     auto* const output = reinterpret_cast<float*>(output_);
     std::fill_n(output, 64, -1.0f);
-    for (int i = 0; i < 2; ++i) ASSERT_EQ(redtune_cuda_launch(kernel_, nullptr, input_, output_), REDTUNE_OK) << redtune_error();
+    for (int i = 0; i < 2; ++i)
+      ASSERT_EQ(redtune_cuda_launch(kernel_, nullptr, input_, output_), REDTUNE_OK) << redtune_error();
     reinterpret_cast<int (*)(void*)>(::dlsym(handle_, "cuStreamSynchronize"))(nullptr);
     std::vector<unsigned char> input(64 * 1024 * 4), bytes(64 * 4);
     std::memcpy(input.data(), reinterpret_cast<void*>(input_), input.size());
@@ -116,14 +117,17 @@ TEST_F(DeployCuda, TakesTheCubinOfTheStoreThatFits) {
 TEST_F(DeployCuda, RefusesMisalignedOverlappingAndMissing) {
   ConfigStore(store()).put(config("warp"));
   ASSERT_EQ(open(), REDTUNE_OK) << redtune_error();
-  const auto launch = [&](std::uint64_t in, std::uint64_t out) { return redtune_cuda_launch(kernel_, nullptr, in, out); };
+  const auto launch = [&](std::uint64_t in, std::uint64_t out) {
+    return redtune_cuda_launch(kernel_, nullptr, in, out);
+  };
   EXPECT_EQ(launch(input_ + 4, output_), REDTUNE_BAD_INPUT);
   EXPECT_THAT(redtune_error(), HasSubstr("aligned to 16 bytes"));
   EXPECT_EQ(launch(input_, input_ + 1024), REDTUNE_BAD_INPUT);
   EXPECT_THAT(redtune_error(), HasSubstr("overlap"));
   EXPECT_EQ(launch(0, output_), REDTUNE_BAD_INPUT);
   EXPECT_EQ(launch(input_, 0), REDTUNE_BAD_INPUT);
-  EXPECT_EQ(redtune_opencl_launch(kernel_, nullptr, nullptr, nullptr, 0, nullptr, nullptr), REDTUNE_BAD_INPUT);
+  EXPECT_EQ(redtune_opencl_launch(kernel_, nullptr, nullptr, nullptr, 0, nullptr, nullptr),
+            REDTUNE_BAD_INPUT);
 }
 
 TEST_F(DeployCuda, WhatDoesNotCompileSaysWhy) {

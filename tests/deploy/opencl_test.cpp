@@ -89,7 +89,8 @@ class DeployOpenCl : public testing::Test {
   }
   static std::vector<unsigned char> read(cl_command_queue queue, cl_mem output, std::size_t bytes) {
     std::vector<unsigned char> result(bytes);
-    EXPECT_EQ(clEnqueueReadBuffer(queue, output, CL_TRUE, 0, bytes, result.data(), 0, nullptr, nullptr), CL_SUCCESS);
+    EXPECT_EQ(clEnqueueReadBuffer(queue, output, CL_TRUE, 0, bytes, result.data(), 0, nullptr, nullptr),
+              CL_SUCCESS);
     return result;
   }
 
@@ -100,7 +101,8 @@ class DeployOpenCl : public testing::Test {
     Buffers buffers;
     fill(buffers, input, bytes);
     for (int i = 0; i < times; ++i) {
-      ASSERT_EQ(redtune_opencl_launch(kernel_, queue, buffers.input, buffers.output, 0, nullptr, nullptr), REDTUNE_OK)
+      ASSERT_EQ(redtune_opencl_launch(kernel_, queue, buffers.input, buffers.output, 0, nullptr, nullptr),
+                REDTUNE_OK)
           << redtune_error();
     }
     clFinish(queue);
@@ -122,7 +124,8 @@ class DeployOpenCl : public testing::Test {
   redtune_kernel* kernel_ = nullptr;
 };
 
-// Output initialisation, workspace and counters: a second and third launch must find everything as the first did.
+// Output initialisation, workspace and counters: a second and third launch must find everything as the first
+// did.
 TEST_F(DeployOpenCl, EveryKindOfLaunchGivesTheSameAnswerAgain) {
   const std::pair<const char*, const char*> cases[] = {
       {R"({"op": "sum", "shape": [64, 1000], "axes": [1]})", "none"},
@@ -169,7 +172,8 @@ TEST_F(DeployOpenCl, WaitsForEventsAndGivesOne) {
   Buffers buffers;
   fill(buffers, input, 4);
   cl_event gate = clCreateUserEvent(context_, nullptr), done = nullptr;
-  ASSERT_EQ(redtune_opencl_launch(kernel_, queue_, buffers.input, buffers.output, 1, &gate, &done), REDTUNE_OK)
+  ASSERT_EQ(redtune_opencl_launch(kernel_, queue_, buffers.input, buffers.output, 1, &gate, &done),
+            REDTUNE_OK)
       << redtune_error();
   clFlush(queue_);
   cl_int status = CL_COMPLETE;
@@ -197,7 +201,8 @@ TEST_F(DeployOpenCl, RefusesWhatWouldWriteOrReadBeyond) {
   EXPECT_EQ(launch(nullptr, good.output), REDTUNE_BAD_INPUT);
   cl_context other = clCreateContext(nullptr, 1, &device_, nullptr, nullptr, nullptr);
   cl_command_queue foreign = clCreateCommandQueue(other, device_, 0, nullptr);
-  EXPECT_EQ(redtune_opencl_launch(kernel_, foreign, good.input, good.output, 0, nullptr, nullptr), REDTUNE_BAD_INPUT);
+  EXPECT_EQ(redtune_opencl_launch(kernel_, foreign, good.input, good.output, 0, nullptr, nullptr),
+            REDTUNE_BAD_INPUT);
   EXPECT_THAT(redtune_error(), HasSubstr("another context"));
   clReleaseCommandQueue(foreign);
   clReleaseContext(other);
@@ -215,8 +220,9 @@ TEST_F(DeployOpenCl, ANearMissGivesNoKernel) {
   }
   EXPECT_THAT(redtune_error(), HasSubstr("`redtune tune` makes one"));
   // The same function under another name of its axes is no miss.
-  EXPECT_EQ(open_kernel(R"({"op": "sum", "shape": [8, 8, 1, 1000], "axes": [3], "keepdims": true})", REDTUNE_EXACT),
-            REDTUNE_OK);
+  EXPECT_EQ(
+      open_kernel(R"({"op": "sum", "shape": [8, 8, 1, 1000], "axes": [3], "keepdims": true})", REDTUNE_EXACT),
+      REDTUNE_OK);
 }
 
 TEST_F(DeployOpenCl, AKernelOfAnotherDeviceIsTakenOnlyWhenAllowed) {
@@ -262,15 +268,18 @@ TEST_F(DeployOpenCl, EmptyOutputsAndEmptyReductions) {
   task_ = make_task(operator_of(R"({"op": "sum", "shape": [0, 7], "axes": [1]})"), device_info_.target);
   Config nothing = config_with_kernel(directory(), task_, parse_schedule(""), device_info_.name);
   ConfigStore(directory()).put(nothing);
-  ASSERT_EQ(open_kernel(R"({"op": "sum", "shape": [0, 7], "axes": [1]})", REDTUNE_EXACT), REDTUNE_OK) << redtune_error();
+  ASSERT_EQ(open_kernel(R"({"op": "sum", "shape": [0, 7], "axes": [1]})", REDTUNE_EXACT), REDTUNE_OK)
+      << redtune_error();
   cl_event done = nullptr;
-  EXPECT_EQ(redtune_opencl_launch(kernel_, queue_, nullptr, nullptr, 0, nullptr, &done), REDTUNE_OK) << redtune_error();
+  EXPECT_EQ(redtune_opencl_launch(kernel_, queue_, nullptr, nullptr, 0, nullptr, &done), REDTUNE_OK)
+      << redtune_error();
   EXPECT_EQ(clWaitForEvents(1, &done), CL_SUCCESS);
   clReleaseEvent(done);
 
   task_ = make_task(operator_of(R"({"op": "prod", "shape": [5, 0], "axes": [1]})"), device_info_.target);
   ConfigStore(directory()).put(config_with_kernel(directory(), task_, parse_schedule(""), device_info_.name));
-  ASSERT_EQ(open_kernel(R"({"op": "prod", "shape": [5, 0], "axes": [1]})", REDTUNE_EXACT), REDTUNE_OK) << redtune_error();
+  ASSERT_EQ(open_kernel(R"({"op": "prod", "shape": [5, 0], "axes": [1]})", REDTUNE_EXACT), REDTUNE_OK)
+      << redtune_error();
   Buffers buffers;
   fill(buffers, {}, 20);
   ASSERT_EQ(redtune_opencl_launch(kernel_, queue_, nullptr, buffers.output, 0, nullptr, nullptr), REDTUNE_OK)

@@ -55,7 +55,9 @@ inline Config config_with_kernel(const std::string& store, const Task& task, con
   return config;
 }
 
-inline Operator operator_of(const std::string& json) { return parse_operator(parse_json(json, "test"), "test"); }
+inline Operator operator_of(const std::string& json) {
+  return parse_operator(parse_json(json, "test"), "test");
+}
 
 /// What kernels may use up of their tolerance, at most.
 inline Verdict verdict_on(const Task& task, const Schedule& schedule, const std::vector<unsigned char>& input,

@@ -1,15 +1,15 @@
-// Eight processes that use and merge one store and one cache of binaries at the same time: nothing is lost and nothing is
-// ever seen half written. A second by default; REDTUNE_STRESS_SECONDS=60 for longer.
+// Eight processes that use and merge one store and one cache of binaries at the same time: nothing is lost
+// and nothing is ever seen half written. A second by default; REDTUNE_STRESS_SECONDS=60 for longer.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <algorithm>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -33,21 +33,29 @@ double wanted_seconds() {
 
 // Different for every process and turn, the same wherever it is computed.
 double time_of(int process, int turn, int key) {
-  return 1e-3 + 1e-9 * static_cast<double>(hash64(std::to_string(process) + "," + std::to_string(turn) + "," + std::to_string(key)) % 1000000);
+  return 1e-3 + 1e-9 * static_cast<double>(hash64(std::to_string(process) + "," + std::to_string(turn) + "," +
+                                                  std::to_string(key)) %
+                                           1000000);
 }
 
 Operator shared_operator(int key) {
-  return operator_of(R"({"op": "sum", "shape": [64, )" + std::to_string(1000 + key) + R"(], "axes": [1], "name": "shared"})");
+  return operator_of(R"({"op": "sum", "shape": [64, )" + std::to_string(1000 + key) +
+                     R"(], "axes": [1], "name": "shared"})");
 }
 
 Operator own_operator(int process, int turn) {
-  return operator_of(R"({"op": "max", "shape": [)" + std::to_string(process + 1) + ", " + std::to_string(turn + 1) + "]}");
+  return operator_of(R"({"op": "max", "shape": [)" + std::to_string(process + 1) + ", " +
+                     std::to_string(turn + 1) + "]}");
 }
 
 class Process {
  public:
   Process(int number, std::string store, std::string cache, const std::vector<Config>& shared, double seconds)
-      : number_(number), store_(std::move(store)), cache_(std::move(cache)), shared_(shared), seconds_(seconds) {}
+      : number_(number),
+        store_(std::move(store)),
+        cache_(std::move(cache)),
+        shared_(shared),
+        seconds_(seconds) {}
 
   // Number of turns; throws what goes wrong.
   int run() {
@@ -97,8 +105,8 @@ class Process {
     check(redtune_operator_parse(to_json(shared_operator(turn % kShared)).dump().c_str(), &op));
     const std::vector<float> input(static_cast<std::size_t>(64 * columns), 1.0f);
     std::vector<float> output(64, -1.0f);
-    check(redtune_host_run(host_, store, op, REDTUNE_EXACT, input.data(), input.size() * sizeof(float), output.data(),
-                           output.size() * sizeof(float), nullptr));
+    check(redtune_host_run(host_, store, op, REDTUNE_EXACT, input.data(), input.size() * sizeof(float),
+                           output.data(), output.size() * sizeof(float), nullptr));
     for (float value : output) {
       if (value != static_cast<float>(columns)) throw UserError("a wrong sum: " + std::to_string(value));
     }
@@ -151,12 +159,14 @@ TEST(DeployStress, EightProcessesShareAStoreAndACache) {
   ASSERT_FALSE(HasFailure());
 
   std::vector<int> turns;
-  for (int p = 0; p < kProcesses; ++p) turns.push_back(std::atoi(read_file(directory.file("turns-" + std::to_string(p))).c_str()));
+  for (int p = 0; p < kProcesses; ++p)
+    turns.push_back(std::atoi(read_file(directory.file("turns-" + std::to_string(p))).c_str()));
   const ConfigStore configs(store);
   for (int key = 0; key < kShared; ++key) {
     double best = 1;
     for (int p = 0; p < kProcesses; ++p) {
-      for (int t = 0; t < 2 * turns[static_cast<std::size_t>(p)]; ++t) best = std::min(best, time_of(p, t, key));
+      for (int t = 0; t < 2 * turns[static_cast<std::size_t>(p)]; ++t)
+        best = std::min(best, time_of(p, t, key));
     }
     EXPECT_EQ(configs.find(shared_operator(key), device->name)->seconds, best) << key;
   }
@@ -166,7 +176,8 @@ TEST(DeployStress, EightProcessesShareAStoreAndACache) {
   std::size_t wanted = 0;
   for (int t : turns) wanted += static_cast<std::size_t>(2 * t);
   EXPECT_EQ(own, wanted);
-  for (const std::string& problem : check_store(store)) EXPECT_THAT(problem, testing::HasSubstr("has no kernel text"));
+  for (const std::string& problem : check_store(store))
+    EXPECT_THAT(problem, testing::HasSubstr("has no kernel text"));
   for (const auto& file : std::filesystem::recursive_directory_iterator(directory.path()))
     EXPECT_EQ(file.path().string().find(".tmp."), std::string::npos) << file.path();
 }

@@ -55,7 +55,8 @@ TEST(Reverification, MeasuresAgainOnlyWhatLooksSlower) {
   int measured = 0;
   const auto give = [&](std::vector<double> times) {
     measured = 0;
-    return recheck(stored(), 0, 3, [&measured, times] { return round_of(times[static_cast<std::size_t>(measured++)]); });
+    return recheck(stored(), 0, 3,
+                   [&measured, times] { return round_of(times[static_cast<std::size_t>(measured++)]); });
   };
   EXPECT_EQ(give({1e-3}).standing, Standing::kHolds);
   EXPECT_EQ(measured, 1);

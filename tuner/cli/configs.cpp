@@ -21,8 +21,8 @@ ExitCode run_merge(const ConfigsArguments& arguments) {
   const std::string& into = arguments.directories.front();
   for (std::size_t i = 1; i < arguments.directories.size(); ++i) {
     const MergeReport report = merge_store(arguments.directories[i], into);
-    std::cout << fmt::format("{}: {} added, {} replaced by a better time, {} kept\n", arguments.directories[i],
-                             report.added, report.replaced, report.kept);
+    std::cout << fmt::format("{}: {} added, {} replaced by a better time, {} kept\n",
+                             arguments.directories[i], report.added, report.replaced, report.kept);
   }
   return ExitCode::kDone;
 }
@@ -52,7 +52,8 @@ ExitCode run_check(const ConfigsArguments& arguments) {
     for (const std::string& problem : problems) std::cout << problem << "\n";
     if (problems.empty()) {
       std::cout << directory << ": " << ConfigStore(directory).list().size() << " configs, all good"
-                << (has_schema_check() ? "" : " (built without valijson: not checked against the schema)") << "\n";
+                << (has_schema_check() ? "" : " (built without valijson: not checked against the schema)")
+                << "\n";
     }
     count += problems.size();
   }
@@ -80,8 +81,8 @@ struct ConfigsAction {
 
 constexpr std::size_t kAny = 1000;
 constexpr ConfigsAction kActions[] = {
-    {"merge", "take the configs of other stores into the first; of two times of one key the better stays", 2, kAny,
-     run_merge},
+    {"merge", "take the configs of other stores into the first; of two times of one key the better stays", 2,
+     kAny, run_merge},
     {"diff", "what the second store has other than the first, a line each", 2, 2, run_diff},
     {"check", "schema, keys, places and kernels; exit code 2 when anything is wrong", 1, kAny, run_check},
     {"prune", "remove kernels that no config names, and files of writers that died", 1, kAny, run_prune},
@@ -100,7 +101,8 @@ VerbAction declare_configs(CLI::App& app) {
       sub.add_option("--age", arguments->age, "leave what is younger (default 1h)")->option_text("TIME");
       sub.add_flag("--dry-run", arguments->dry_run, "say what would go and leave it");
     }
-    if (action.run == run_diff) sub.add_flag("--json", arguments->json, "both entries of each difference as JSON");
+    if (action.run == run_diff)
+      sub.add_flag("--json", arguments->json, "both entries of each difference as JSON");
     sub.callback([chosen, &action] { *chosen = &action; });
   }
   return [arguments, chosen] {

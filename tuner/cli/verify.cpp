@@ -120,6 +120,8 @@ VerbAction declare_verify(CLI::App& app) {
   app.add_option("--tolerance", a.configs.tolerance,
                  "with --configs: share beyond the stored interval that counts as slower (default 0.1)");
   app.add_flag("--numbers-only", a.configs.numbers_only, "with --configs: no times");
+  app.add_flag("--transfers", a.configs.transfers,
+               "with --configs: measure what each config's nearest neighbour would lose in its place, and keep it");
   a.how.declare(app);
   app.add_flag("--json", a.json, "one JSON document");
   return [arguments] { return run_verify(*arguments); };
