@@ -81,12 +81,14 @@ TEST_F(ConfigIndexTest, NearestIsNearestInEachSizeAndNotInTheProduct) {
 
 TEST_F(ConfigIndexTest, NearestAgreesWithAWalkOverAll) {
   std::vector<Operator> stored;
+  std::vector<Config> configs;
   for (int i = 0; i < 200; ++i) {
     const std::uint64_t h = hash64(std::to_string(i));
     stored.push_back(
         row_sums_of(std::to_string(2 + (h & 0xffff)) + "x" + std::to_string(2 + (h >> 16 & 0xffff))));
-    put(made_up_config(stored.back(), 1e-3));
+    configs.push_back(made_up_config(stored.back(), 1e-3));
   }
+  ConfigStore(directory_.path()).put_all(configs);
   const ConfigIndex index = ConfigIndex::load(directory_.path());
   for (int i = 0; i < 100; ++i) {
     const std::uint64_t h = hash64("q" + std::to_string(i));

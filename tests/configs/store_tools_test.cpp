@@ -96,7 +96,7 @@ TEST_F(StoreToolsTest, CheckFindsEveryFault) {
 }
 
 TEST_F(StoreToolsTest, PruneRemovesWhatNobodyNames) {
-  put(left_, config_with_text(left_, row_sums_of("8x8"), 1e-3, "used"));
+  put(left_, config_with_text(left_, row_sums_of("8x8"), 1e-3, "used rt_main"));
   const KernelFile stray = write_kernel_text(left_, "stray", KernelLanguage::kOpenCl, "");
   const std::string torn =
       fs::path(ConfigStore(left_).files().at(0)).parent_path().string() + "/sum.json.tmp.1.2";
