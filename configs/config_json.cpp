@@ -41,7 +41,28 @@ void parse_times(JsonObject& fields, Config& config) {
   if (fields.has("default_seconds")) config.default_seconds = positive(fields, "default_seconds");
 }
 
+void parse_transfers(JsonObject& fields, const std::string& path, Config& config) {
+  const Json& transfers = array_of(fields, "transfers");
+  for (std::size_t i = 0; i < transfers.size(); ++i) {
+    JsonObject transfer(transfers[i], fields.origin(), item(path, "transfers", i));
+    Transfer parsed;
+    parsed.key = transfer.get_string("key");
+    parsed.seconds = positive(transfer, "seconds");
+    parsed.best_seconds = positive(transfer, "best_seconds");
+    transfer.finish();
+    config.transfers.push_back(std::move(parsed));
+  }
+}
+
 }  // namespace
+
+void check_config_version(std::int64_t version, const std::string& path) {
+  if (version > kConfigVersion) {
+    throw UserError(path + ": config version " + std::to_string(version) + " is newer than version " +
+                    std::to_string(kConfigVersion) + ", the newest that this redtune reads; use a newer redtune");
+  }
+  if (version < 1) throw UserError(path + ": field '" + kConfigFormat + "' must be a positive version");
+}
 
 Json to_json(const Config& config) {
   Json json = Json::object();
@@ -64,6 +85,14 @@ Json to_json(const Config& config) {
   for (const BufferSpec& buffer : config.buffers) json["buffers"].push_back(to_json(buffer));
   json["program_hash"] = config.program_hash;
   json["log_hash"] = config.log_hash;
+  if (!config.transfers.empty()) {
+    json["transfers"] = Json::array();
+    for (const Transfer& t : config.transfers) {
+      json["transfers"].push_back(
+          {{"key", t.key}, {"seconds", t.seconds}, {"best_seconds", t.best_seconds}});
+    }
+  }
+  if (config.kernel) json["kernel"] = to_json(*config.kernel);
   json["time"] = config.time;
   json["version"] = config.version;
   return json;
@@ -98,6 +127,8 @@ Config parse_config(const Json& json, const std::string& origin, const std::stri
   }
   config.program_hash = fields.get_string("program_hash");
   config.log_hash = fields.get_string("log_hash");
+  if (fields.has("transfers")) parse_transfers(fields, path, config);
+  if (fields.has("kernel")) config.kernel = parse_kernel_file(fields.get_object("kernel"));
   config.time = fields.get_string("time");
   config.version = fields.get_string("version");
   fields.finish();

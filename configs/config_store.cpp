@@ -9,7 +9,9 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <map>
 
+#include "configs/config_schema.h"
 #include "support/error.h"
 #include "support/files.h"
 
@@ -17,9 +19,6 @@ namespace redtune {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Says what the file is, for people and for us: a file without it is somebody else's.
-constexpr const char* kFormat = "redtune_config";
 
 // Serialises writers of one config file. The lock file stays: removing it would let two writers hold two
 // locks.
@@ -60,38 +59,18 @@ std::string slug(const std::string& text) {
 
 std::string family_of(const Operator& op) { return std::string(name(op.reduction().op)); }
 
-std::vector<Config> read_configs(const std::string& path) {
-  if (!fs::exists(path)) return {};
-  const Json json = read_json_file(path);
-  if (!json.is_object() || !json.contains(kFormat)) throw UserError(path + ": is not a redtune config file");
-  JsonObject file(json, path);
-  const std::int64_t version = file.get_int(kFormat);
-  if (version > kConfigVersion) {
-    throw UserError(path + ": config version " + std::to_string(version) + " is newer than version " +
-                    std::to_string(kConfigVersion) +
-                    ", the newest that this redtune reads; use a newer redtune");
-  }
-  if (version < 1) file.fail(kFormat, "must be a positive version");
-  const Json& entries = file.get("entries");
-  if (!entries.is_array()) file.fail("entries", "must be an array");
-  file.finish();
-  std::vector<Config> configs;
-  for (std::size_t i = 0; i < entries.size(); ++i) {
-    configs.push_back(parse_config(entries[i], path, "entries[" + std::to_string(i) + "]"));
-  }
-  return configs;
-}
-
 void write_configs(const std::string& path, std::vector<Config> configs) {
   // Sorted, so that the same entries are the same bytes whatever the order of tuning was.
   std::sort(configs.begin(), configs.end(), [](const Config& a, const Config& b) {
     return std::pair(a.device, a.op.key()) < std::pair(b.device, b.op.key());
   });
   Json json = Json::object();
-  json[kFormat] = kConfigVersion;
+  json[kConfigFormat] = kConfigVersion;
   json["entries"] = Json::array();
   for (const Config& config : configs) json["entries"].push_back(to_json(config));
-  write_file_atomically(path, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  const std::string complaint = schema_complaint(json);
+  RT_CHECK(complaint.empty(), "an entry does not fit configs/config.schema.json: " + complaint);
+  write_file_atomically(path, readable_json(json));
 }
 
 bool same_key(const Config& a, const Operator& op, const std::string& device) {
@@ -100,10 +79,29 @@ bool same_key(const Config& a, const Operator& op, const std::string& device) {
 
 // The old program can no longer be made from its schedule: its time is no rival.
 bool is_stale(const Config& old, const Config& fresh) {
-  return old.schedule == fresh.schedule && old.program_hash != fresh.program_hash;
+  return old.schedule == fresh.schedule && old.program_hash != fresh.program_hash && old.time <= fresh.time;
 }
 
 }  // namespace
+
+std::vector<Config> read_config_file(const std::string& path) {
+  if (!fs::exists(path)) return {};
+  const Json json = read_json_file(path);
+  if (!json.is_object() || !json.contains(kConfigFormat)) throw UserError(path + ": is not a redtune config file");
+  JsonObject file(json, path);
+  check_config_version(file.get_int(kConfigFormat), path);
+  const Json& entries = file.get("entries");
+  if (!entries.is_array()) file.fail("entries", "must be an array");
+  file.finish();
+  std::vector<Config> configs;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    configs.push_back(parse_config(entries[i], path, "entries[" + std::to_string(i) + "]"));
+  }
+  if (const std::string complaint = schema_complaint(json); !complaint.empty()) {
+    throw UserError(path + ": does not fit configs/config.schema.json: " + complaint);
+  }
+  return configs;
+}
 
 std::string ConfigStore::path_of(const Operator& op, const std::string& device) const {
   return directory_ + "/" + slug(device) + "/" + family_of(op) + ".json";
@@ -113,58 +111,90 @@ void ConfigStore::check(const Operator& op, const std::string& device) const {
   const std::string path = path_of(op, device);
   make_directories(fs::path(path).parent_path().string());
   const LockFile lock(path + ".lock");
-  read_configs(path);
+  read_config_file(path);
 }
 
 std::string ConfigStore::put(const Config& config, bool force) {
-  RT_CHECK(config.seconds > 0 && std::isfinite(config.seconds), "a config without a time");
-  RT_CHECK(config.low_seconds > 0 && std::isfinite(config.high_seconds), "a config without an interval");
-  const std::string path = path_of(config.op, config.device);
+  put_all({config}, force);
+  return path_of(config.op, config.device);
+}
+
+PutReport ConfigStore::put_all(const std::vector<Config>& fresh, bool force) {
+  PutReport report;
+  if (fresh.empty()) return report;
+  const std::string path = path_of(fresh.front().op, fresh.front().device);
   make_directories(fs::path(path).parent_path().string());
   const LockFile lock(path + ".lock");
-  std::vector<Config> configs = read_configs(path);
-  const auto old = std::find_if(configs.begin(), configs.end(),
-                                [&](const Config& c) { return same_key(c, config.op, config.device); });
-  if (old == configs.end()) {
-    configs.push_back(config);
-  } else if (force || config.seconds < old->seconds || is_stale(*old, config)) {
-    *old = config;
-  } else {
-    return path;
+  std::vector<Config> configs = read_config_file(path);
+  std::map<std::pair<std::string, std::string>, std::size_t> places;
+  for (std::size_t i = 0; i < configs.size(); ++i) places[{configs[i].device, configs[i].op.key()}] = i;
+  for (const Config& config : fresh) {
+    RT_CHECK(path_of(config.op, config.device) == path, "entries of several files");
+    RT_CHECK(config.seconds > 0 && std::isfinite(config.seconds), "a config without a time");
+    RT_CHECK(config.low_seconds > 0 && std::isfinite(config.high_seconds), "a config without an interval");
+    const auto [place, is_new] = places.try_emplace({config.device, config.op.key()}, configs.size());
+    if (is_new) {
+      configs.push_back(config);
+      ++report.added;
+    } else if (Config& old = configs[place->second]; force || config.seconds < old.seconds || is_stale(old, config)) {
+      old = config;
+      ++report.replaced;
+    } else {
+      ++report.kept;
+    }
   }
+  if (report.added + report.replaced == 0) return report;
   // Inline values belong to a test case, not to what was tuned.
   for (Config& c : configs) c.op.data.reset();
   write_configs(path, std::move(configs));
-  return path;
+  return report;
+}
+
+bool ConfigStore::add_transfer(const Operator& op, const std::string& device, const Schedule& schedule,
+                               const Transfer& transfer) {
+  const std::string path = path_of(op, device);
+  if (!fs::exists(path)) return false;
+  const LockFile lock(path + ".lock");
+  std::vector<Config> configs = read_config_file(path);
+  const auto entry = std::find_if(configs.begin(), configs.end(),
+                                  [&](const Config& c) { return same_key(c, op, device) && c.schedule == schedule; });
+  if (entry == configs.end()) return false;
+  std::erase_if(entry->transfers, [&](const Transfer& old) { return old.key == transfer.key; });
+  entry->transfers.push_back(transfer);
+  std::sort(entry->transfers.begin(), entry->transfers.end(),
+            [](const Transfer& a, const Transfer& b) { return a.key < b.key; });
+  write_configs(path, std::move(configs));
+  return true;
 }
 
 std::optional<Config> ConfigStore::find(const Operator& op, const std::string& device) const {
-  for (Config& config : read_configs(fs::is_regular_file(directory_) ? directory_ : path_of(op, device))) {
+  for (Config& config : read_config_file(fs::is_regular_file(directory_) ? directory_ : path_of(op, device))) {
     if (same_key(config, op, device)) return std::move(config);
   }
   return std::nullopt;
 }
 
-std::vector<Config> ConfigStore::list(const std::string& family) const {
-  if (fs::is_regular_file(directory_)) {
-    std::vector<Config> configs = read_configs(directory_);
-    if (!family.empty()) std::erase_if(configs, [&](const Config& c) { return family_of(c.op) != family; });
-    return configs;
-  }
-  if (!fs::is_directory(directory_)) return {};
+std::vector<std::string> ConfigStore::files() const {
+  if (fs::is_regular_file(directory_)) return {directory_};
   std::vector<std::string> paths;
+  if (!fs::is_directory(directory_)) return paths;
   for (const auto& device : fs::directory_iterator(directory_)) {
     if (!device.is_directory()) continue;
     for (const auto& file : fs::directory_iterator(device.path())) {
-      if (file.path().extension() != ".json") continue;
-      if (family.empty() || file.path().stem() == family) paths.push_back(file.path().string());
+      if (file.path().extension() == ".json") paths.push_back(file.path().string());
     }
   }
   std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+std::vector<Config> ConfigStore::list(const std::string& family) const {
   std::vector<Config> result;
-  for (const std::string& path : paths) {
-    std::vector<Config> configs = read_configs(path);
-    std::move(configs.begin(), configs.end(), std::back_inserter(result));
+  for (const std::string& path : files()) {
+    if (!family.empty() && path != directory_ && fs::path(path).stem() != family) continue;
+    for (Config& config : read_config_file(path)) {
+      if (family.empty() || family_of(config.op) == family) result.push_back(std::move(config));
+    }
   }
   return result;
 }

@@ -6,14 +6,26 @@
 #include <string>
 #include <vector>
 
-#include "logs/log.h"
+#include "configs/kernel_files.h"
 #include "space/launch.h"
 #include "space/schedule.h"
 #include "space/task.h"
 
 namespace redtune {
 
-inline constexpr int kConfigVersion = 1;
+inline constexpr int kConfigVersion = 2;
+
+/// Says what a file is, for people and for us: a file without it is somebody else's.
+inline constexpr const char* kConfigFormat = "redtune_config";
+
+/// Throws UserError for a version that this redtune does not read.
+void check_config_version(std::int64_t version, const std::string& path);
+
+/// A measured time of a config's schedule on another operator of the same kind, beside the best that is known there.
+struct Transfer {
+  std::string key;  // of the other operator
+  double seconds = 0, best_seconds = 0;
+};
 
 /// The best schedule of one task with its evidence.
 struct Config {
@@ -28,12 +40,23 @@ struct Config {
   std::vector<BufferSpec> buffers;
   std::string program_hash, log_hash;  // of the text and of the log lines behind it
   std::string time, version;
+  std::optional<KernelFile> kernel;  // nothing: written by version 1, or by who had no text
+  std::vector<Transfer> transfers;   // what the schedule loses on other sizes, where that was measured
 };
 
 /// One entry of a config file, in the form of configs/config.schema.json.
 Json to_json(const Config& config);
 /// Throws UserError naming `origin` and field. `path` is where the entry stands in its file: "entries[2]".
 Config parse_config(const Json& json, const std::string& origin, const std::string& path = "");
+
+/// Every entry of one file; none when it is absent. Throws UserError naming file and field, also for what the strict
+/// parser lets pass and the published schema does not.
+std::vector<Config> read_config_file(const std::string& path);
+
+/// What became of entries that were put.
+struct PutReport {
+  std::size_t added = 0, replaced = 0, kept = 0;  // kept: the store's own was better
+};
 
 class ConfigStore {
  public:
@@ -47,10 +70,18 @@ class ConfigStore {
   /// the entry. A file that cannot be read, or is not a config file, is refused (UserError) and left as it
   /// is.
   std::string put(const Config& config, bool force = false);
+  /// The same for several entries of one file (of one path_of), which is locked and written once.
+  PutReport put_all(const std::vector<Config>& configs, bool force = false);
+  /// Notes a transfer in the entry of (op, device), in place of one to the same operator, if the entry still has this
+  /// schedule. False when it has not, or is gone.
+  bool add_transfer(const Operator& op, const std::string& device, const Schedule& schedule,
+                    const Transfer& transfer);
   /// Exact key: operator key (op, sizes, strides, dtypes, axes, accumulator), determinism asked for, device.
   std::optional<Config> find(const Operator& op, const std::string& device) const;
   /// Where the entry of (op, device) belongs: DIR/<device>/<op>.json.
   std::string path_of(const Operator& op, const std::string& device) const;
+  /// Its config files, sorted.
+  std::vector<std::string> files() const;
   /// Everything in the store that matches a family ("" = all). Throws UserError naming file and field.
   std::vector<Config> list(const std::string& family = "") const;
 

@@ -151,6 +151,58 @@ class Tune(CommandLine):
             self.assertIn("ended: trial limit, 1 trial (1 from the log)", out)
             self.assertEqual("times spread by" in out, doubtful, out)
 
+    def test_graded_answers(self):
+        self.expect(0, "tune", *SMALL, "--trials", "2")
+        near = ["--op", "sum", "--shape", "64x512", "--axes", "1"]
+        out, _ = self.expect(0, "best", *near, "--grade", "nearest", "--json")
+        answer = json.loads(out)[0]
+        self.assertEqual((answer["grade"], answer["distance"], answer["same_function"]), ("nearest", 1.0, False))
+        self.assertIsNone(answer["regret"])
+        self.assertIn("not measured", self.expect(0, "best", *near, "--grade", "nearest")[0])
+        self.expect(3, "best", *near, "--grade", "exact")
+        self.assertIn("did you mean 'nearest'", self.expect(2, "best", *near, "--grade", "nearst")[1])
+        _, err = self.expect(2, "run", *near, "--config", "redtune-out/configs")
+        self.assertIn("--grade takes less", err)
+        _, err = self.expect(0, "run", *near, "--config", "redtune-out/configs", "--grade", "nearest")
+        self.assertIn("warning: nearest: tuned as sum(f32[64,256];axes=1)->f32", err)
+
+    def test_verify_configs_flags_what_no_longer_holds(self):
+        self.expect(0, "tune", *SMALL, "--trials", "2")
+        configs = ["verify", "--configs", "redtune-out/configs"]
+        path = glob.glob(self.path("redtune-out/configs/*/sum.json"))[0]
+        with open(path) as file:
+            stored = json.load(file)
+
+        def verify(code, *words, **changes):
+            stored["entries"][0].update(changes)
+            with open(path, "w") as file:
+                json.dump(stored, file)
+            out, _ = self.expect(code, *configs, "--json", *words)
+            return json.loads(out)["results"][0]
+
+        # Slow enough for any machine; then one that nothing reaches.
+        slow = dict(seconds=1.0, low_seconds=0.9, high_seconds=1.1)
+        self.assertEqual(verify(0, **slow)["standing"], "faster")
+        self.assertEqual(verify(0, "--numbers-only", **slow)["standing"], "holds")
+        fast = dict(seconds=1e-9, low_seconds=1e-9, high_seconds=1e-9)
+        self.assertEqual(verify(3, **fast)["standing"], "slower")
+        stale = verify(3, program_hash="0123456789abcdef")
+        self.assertEqual(stale["standing"], "stale")
+        self.assertIn("makes another kernel", stale["detail"])
+        self.expect(3, *configs, "--op", "max", "--shape", "8")
+        self.expect(2, *configs, "--all-schedules")
+
+    def test_transfers_become_the_regret_of_the_nearest(self):
+        near = ["--op", "sum", "--shape", "64x512", "--axes", "1"]
+        for words in (SMALL, near):
+            self.expect(0, "tune", *words, "--trials", "2")
+        # Whatever the times do on a machine that does other work: what is asked for is the measurement.
+        self.run_redtune("verify", "--configs", "redtune-out/configs", "--transfers", "--tolerance", "100")
+        out, _ = self.expect(0, "best", "--op", "sum", "--shape", "64x1024", "--axes", "1", "--grade", "nearest", "--json")
+        answer = json.loads(out)[0]
+        self.assertEqual((answer["grade"], answer["regret_samples"]), ("nearest", 1))
+        self.assertGreater(answer["regret"], -1)
+
     def test_json_is_one_document_on_stdout(self):
         out, err = self.expect(0, "tune", *SMALL, *self.FEW, "--json")
         result = json.loads(out)["results"][0]

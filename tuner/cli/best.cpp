@@ -3,7 +3,7 @@
 #include <iostream>
 #include <memory>
 
-#include "configs/config_store.h"
+#include "configs/config_index.h"
 #include "support/text.h"
 #include "tuner/cli/arguments.h"
 #include "tuner/cli/verbs.h"
@@ -13,7 +13,7 @@ namespace {
 
 struct BestArguments {
   OperatorArguments operators;
-  std::string configs = "redtune-out/configs", device;
+  std::string configs = "redtune-out/configs", device, grade;
   bool json = false;
 };
 
@@ -74,8 +74,61 @@ void print_table(const std::vector<Config>& configs) {
   std::cout << table.str();
 }
 
+// The one device that --device names, by its full name; its configs tell it.
+std::string device_meant(const BestArguments& arguments, const std::vector<Config>& all) {
+  std::string meant;
+  for (const Config& config : all) {
+    if (config.device.find(arguments.device) == std::string::npos || config.device == meant) continue;
+    if (!meant.empty()) {
+      throw UserError("--grade answers for one device; --device " + arguments.device + " may be " + meant + " or " +
+                      config.device);
+    }
+    meant = config.device;
+  }
+  return meant.empty() ? arguments.device : meant;
+}
+
+std::string regret_text(const Answer& answer) {
+  if (!answer.regret) return "not measured";
+  return fmt::format("{:.1f} %", 100 * *answer.regret) +
+         (answer.regret_samples > 0 ? fmt::format(" (median of {})", answer.regret_samples) : "");
+}
+
+Json answer_json(const Operator& op, const Answer& answer) {
+  Json json = {{"operator", op.key()}, {"grade", std::string(name(answer.grade))}, {"note", answer.note}};
+  json["regret"] = answer.regret ? Json(*answer.regret) : Json(nullptr);
+  json["regret_samples"] = answer.regret_samples;
+  if (!answer.config) return json;
+  json["same_function"] = answer.same_function;
+  json["distance"] = answer.distance;
+  json["config"] = to_json(*answer.config);
+  return json;
+}
+
+// One graded answer per operator, as a deployed program on that device would get it.
+ExitCode run_graded(const BestArguments& arguments, const std::vector<Config>& all) {
+  LookupOptions options;
+  options.lowest = parse_grade(arguments.grade);
+  const std::string device = device_meant(arguments, all);
+  const ConfigIndex index = ConfigIndex::load(arguments.configs);
+  TextTable table;
+  table.row({"operator", "grade", "regret", "distance", "schedule", "note"});
+  Json json = Json::array();
+  for (const Operator& op : arguments.operators.read()) {
+    const Answer answer = index.find(op, device, options);
+    if (answer.grade > options.lowest) throw NoValidSchedule(miss_message(arguments, op, all));
+    table.row({op.key(), std::string(name(answer.grade)), regret_text(answer),
+               answer.config ? fmt::format("{:.2f}", answer.distance) : "-",
+               answer.config ? answer.config->schedule.text() : "-", answer.note});
+    json.push_back(answer_json(op, answer));
+  }
+  std::cout << (arguments.json ? readable_json(json) : table.str());
+  return ExitCode::kDone;
+}
+
 ExitCode run_best(const BestArguments& arguments) {
   const std::vector<Config> all = ConfigStore(arguments.configs).list();
+  if (!arguments.grade.empty()) return run_graded(arguments, all);
   std::vector<Config> found;
   const bool any = !arguments.operators.given();
   const std::vector<Operator> operators = any ? std::vector<Operator>{} : arguments.operators.read();
@@ -108,6 +161,9 @@ VerbAction declare_best(CLI::App& app) {
   app.add_option("--configs,--config", a.configs, "config store (default redtune-out/configs)")
       ->option_text("DIR");
   app.add_option("--device", a.device, "only devices whose name holds this text");
+  app.add_option("--grade", a.grade,
+                 "answer for each operator, with grade, distance and measured regret; the lowest grade that counts: "
+                 "exact, nearest, other_device, default");
   app.add_flag("--json", a.json, "the entries as JSON");
   return [arguments] { return run_best(*arguments); };
 }

@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "codegen/codegen.h"
-#include "configs/config_store.h"
+#include "configs/config_index.h"
 #include "measure/input_patterns.h"
 #include "space/mappings.h"
 #include "support/text.h"
@@ -16,7 +16,7 @@ namespace {
 
 struct RunArguments {
   OperatorArguments operators;
-  std::string device, schedule, configs, mapping, input, output, pattern;
+  std::string device, schedule, configs, grade = "exact", mapping, input, output, pattern;
   std::uint64_t seed = 1;
   bool json = false;
 };
@@ -41,12 +41,27 @@ std::string pattern_names() {
 Schedule schedule_for(const RunArguments& arguments, const SearchSpace& space, const DeviceInfo& device) {
   if (!arguments.schedule.empty()) return legal_schedule(space, arguments.schedule);
   if (arguments.configs.empty()) return default_in(space);
-  const auto config = ConfigStore(arguments.configs).find(space.task().op, device.name);
-  if (!config) {
-    throw UserError(arguments.configs + ": no config for " + space.task().op.key() + " on " + device.name +
-                    "; `redtune best --configs " + arguments.configs + "` lists what there is");
+  LookupOptions options;
+  options.lowest = parse_grade(arguments.grade);
+  options.refuse = [&](const Config& config) {
+    const auto rejection = space.why_not(config.schedule);
+    return rejection ? rejection->constraint + ": " + rejection->detail : std::string();
+  };
+  const Answer answer =
+      ConfigIndex::load(arguments.configs).find(space.task().op, device.name, options);
+  if (answer.config) {
+    if (answer.grade != Grade::kExact) {
+      std::cerr << "redtune: warning: " << name(answer.grade) << ": " << answer.note << "\n";
+    }
+    return answer.config->schedule;
   }
-  return legal_schedule(space, config->schedule.text());
+  if (options.lowest < Grade::kDefault) {
+    throw UserError(arguments.configs + ": no config for " + space.task().op.key() + " on " + device.name +
+                    "; `redtune best --configs " + arguments.configs +
+                    "` lists what there is, and --grade takes less than an exact one");
+  }
+  std::cerr << "redtune: warning: " << answer.note << "\n";
+  return default_in(space);
 }
 
 void print_people(const Task& task, const Schedule& schedule, const Outcome& outcome,
@@ -127,6 +142,8 @@ VerbAction declare_run(CLI::App& app) {
   app.add_option("--schedule", a.schedule, "schedule to run (default: the task's default)");
   app.add_option("--config,--configs", a.configs, "run the best schedule of this config store or file")
       ->option_text("DIR");
+  app.add_option("--grade", a.grade,
+                 "with --config, the lowest that serves: exact (default), nearest, other_device, default");
   app.add_option("--mapping", a.mapping, "run the schedule of this mapping that is nearest to the default");
   app.add_option("--input", a.input,
                  "values of the input (.npy); NAME is in, or X; else the operator's own, else generated")

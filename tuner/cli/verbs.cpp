@@ -27,7 +27,8 @@ constexpr Verb kVerbs[] = {
     {"verify", "run schedules of every mapping on random and adversarial inputs and check every answer",
      "  redtune verify --op sum --shape 33x49 --axes 1\n"
      "  redtune verify case.json --all-schedules --mapping atomic\n"
-     "  redtune verify --op max --shape 257x65 --axes 0 --sample 16 --oclgrind --races\n",
+     "  redtune verify --op max --shape 257x65 --axes 0 --sample 16 --oclgrind --races\n"
+     "  redtune verify --configs redtune-out/configs\n",
      declare_verify},
     {"fuzz", "verify random operators with random schedules",
      "  redtune fuzz --seconds 5m --seed 7\n"
@@ -49,6 +50,12 @@ constexpr Verb kVerbs[] = {
      "  redtune best\n"
      "  redtune best --op sum --shape 1024x1024 --axes 1 --json\n",
      declare_best},
+    {"configs", "merge, compare, check and clear out config stores",
+     "  redtune configs merge redtune-out/configs from-another-machine/configs\n"
+     "  redtune configs diff old/configs redtune-out/configs\n"
+     "  redtune configs check redtune-out/configs\n"
+     "  redtune configs prune redtune-out/configs --dry-run\n",
+     declare_configs},
     {"devices", "the devices that are present", "  redtune devices --json\n", declare_devices},
     {"targets", "the targets that redtune knows, for work without the device", "  redtune targets\n",
      declare_targets},

@@ -36,6 +36,7 @@ VerbAction declare_compile(CLI::App& app);
 VerbAction declare_train(CLI::App& app);
 VerbAction declare_replay(CLI::App& app);
 VerbAction declare_best(CLI::App& app);
+VerbAction declare_configs(CLI::App& app);
 VerbAction declare_devices(CLI::App& app);
 VerbAction declare_targets(CLI::App& app);
 VerbAction declare_counters(CLI::App& app);

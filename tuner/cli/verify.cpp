@@ -9,6 +9,7 @@
 #include "tuner/cli/arguments.h"
 #include "tuner/cli/signals.h"
 #include "tuner/cli/verbs.h"
+#include "tuner/cli/verify_configs.h"
 #include "tuner/cli/verify_options.h"
 #include "tuner/verification.h"
 
@@ -21,6 +22,7 @@ struct VerifyVerbArguments {
   std::string mapping;
   std::size_t sample = 4;
   bool all = false, json = false;
+  VerifyConfigsArguments configs;
 };
 
 std::string pattern_names(const Operator& op) {
@@ -71,6 +73,13 @@ ExitCode run_verify(const VerifyVerbArguments& arguments) {
   if (arguments.all && arguments.sample != VerifyVerbArguments{}.sample) {
     throw UserError("give one of --all-schedules and --sample");
   }
+  if (!arguments.configs.directory.empty()) {
+    if (arguments.all || !arguments.mapping.empty())
+      throw UserError("--configs checks the schedules that are stored: without --all-schedules and --mapping");
+    VerifyConfigsArguments configs = arguments.configs;
+    configs.json = arguments.json;
+    return verify_configs(configs, arguments.operators, arguments.how);
+  }
   const std::vector<Operator> operators = arguments.operators.read();
   const DeviceInfo device = arguments.how.pick();
   Verifier verifier(device, arguments.how.options());
@@ -105,6 +114,14 @@ VerbAction declare_verify(CLI::App& app) {
   app.add_option("--sample", a.sample, "N schedules of each mapping, drawn by the seed (default 4)")
       ->option_text("N");
   app.add_option("--mapping", a.mapping, "only these: tree, atomic, hybrid, a combine, or block+grid");
+  app.add_option("--configs", a.configs.directory,
+                 "check the configs of this store instead: numbers and times; exit code 3 when one no longer holds")
+      ->option_text("DIR");
+  app.add_option("--tolerance", a.configs.tolerance,
+                 "with --configs: share beyond the stored interval that counts as slower (default 0.1)");
+  app.add_flag("--numbers-only", a.configs.numbers_only, "with --configs: no times");
+  app.add_flag("--transfers", a.configs.transfers,
+               "with --configs: measure what each config's nearest neighbour would lose in its place, and keep it");
   a.how.declare(app);
   app.add_flag("--json", a.json, "one JSON document");
   return [arguments] { return run_verify(*arguments); };
