@@ -14,7 +14,7 @@ namespace {
 
 struct SpaceArguments {
   OperatorArguments operators;
-  std::string target, mapping, why;
+  std::string target, mapping, only, why;
   std::size_t list = 0;
   bool count = false, isl = false, json = false;
 };
@@ -79,7 +79,7 @@ Json space_json(const SearchSpace& space, std::size_t list) {
 
 ExitCode run_space(const SpaceArguments& arguments) {
   const Task task = make_task(arguments.operators.read_one(), target_of(arguments.target));
-  const SearchSpace space(task, filter_of(arguments.mapping));
+  const SearchSpace space(task, filter_of(arguments.mapping, arguments.only));
   if (!arguments.why.empty()) {
     const Schedule schedule = legal_schedule(space, arguments.why);  // throws the reason
     std::cout << "legal: " << schedule.text() << "  (" << schedule.mapping() << ", "
@@ -110,6 +110,7 @@ VerbAction declare_space(CLI::App& app) {
   a.operators.declare(app, false);
   app.add_option("--target", a.target, "target, as `redtune targets` names it (default: the best device's)");
   app.add_option("--mapping", a.mapping, "only these: tree, atomic, hybrid, a combine, or block+grid");
+  app.add_option("--only", a.only, "only these sizes, as \"vec=4|16 rows=1 walk=chunked\"");
   app.add_flag("--count", a.count, "print the number of schedules only");
   app.add_option("--list", a.list, "print N schedules, spread over the space")->option_text("N");
   app.add_option("--why", a.why,

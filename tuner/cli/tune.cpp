@@ -16,7 +16,7 @@ namespace {
 struct TuneArguments {
   OperatorArguments operators;
   TuneOptions options;
-  std::string device, mapping, time, trials = "64", log;
+  std::string device, mapping, only, time, trials = "64", patience, log;
   bool json = false, hot = false;
 };
 
@@ -57,9 +57,12 @@ class TuneVerb {
   void prepare() {
     TuneOptions& options = arguments_.options;
     find_strategy(options.strategy);
-    options.filter = filter_of(arguments_.mapping);
+    options.filter = filter_of(arguments_.mapping, arguments_.only);
     if (!options.model_path.empty()) LearnedModel::load(options.model_path);  // before anything is measured
     options.max_trials = static_cast<std::size_t>(parse_count(arguments_.trials, "--trials"));
+    if (!arguments_.patience.empty()) {
+      options.patience = static_cast<std::size_t>(parse_count(arguments_.patience, "--patience"));
+    }
     if (!arguments_.time.empty()) options.max_seconds = parse_duration(arguments_.time, "--time");
     options.measure.cold = !arguments_.hot;
     options.command_line = command_line();
@@ -106,11 +109,14 @@ VerbAction declare_tune(CLI::App& app) {
                  "device to tune on, as `redtune devices` names it (default: the best)");
   app.add_option("--trials", a.trials, "schedules to try, those in the log included (default 64)");
   app.add_option("--time", a.time, "time limit, as 90s or 15m");
+  app.add_option("--patience", a.patience, "end after N trials in a row without a new best (default: never)")
+      ->option_text("N");
   app.add_option("--strategy", a.options.strategy, strategy_help());
   app.add_option("--model", a.options.model_path,
                  "model of `redtune train` that guesses before anything is measured (default: analytic)");
   app.add_option("--seed", a.options.seed, "seed of the search (default 1)");
   app.add_option("--mapping", a.mapping, "only these: tree, atomic, hybrid, a combine, or block+grid");
+  app.add_option("--only", a.only, "only these sizes, as \"vec=4|16 rows=1 walk=chunked\"");
   app.add_option("--log", a.log,
                  "log file (default redtune-out/OPERATOR.jsonl); what it holds is not repeated");
   app.add_option("--configs", a.options.config_directory, "config store (default redtune-out/configs)");
