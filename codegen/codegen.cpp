@@ -177,4 +177,9 @@ std::string full_text(const Program& program, TargetKind kind) {
   return text + program.text;
 }
 
+std::string build_options(const Target& target) {
+  if (target.kind == TargetKind::kCuda) return "";
+  return "-cl-std=CL1.2 -D RT_WARP=" + std::to_string(target.warp);
+}
+
 }  // namespace redtune

@@ -23,4 +23,7 @@ Explanation explain(const Task& task, const Schedule& schedule);
 /// Prelude (and the routines of states, where the text declares one) plus text, as handed to the compiler of that kind of target.
 std::string full_text(const Program& program, TargetKind kind);
 
+/// What an OpenCL compiler must be told beside the text; "" for CUDA.
+std::string build_options(const Target& target);
+
 }  // namespace redtune

@@ -64,6 +64,7 @@ Json to_json(const Config& config) {
   for (const BufferSpec& buffer : config.buffers) json["buffers"].push_back(to_json(buffer));
   json["program_hash"] = config.program_hash;
   json["log_hash"] = config.log_hash;
+  if (config.kernel) json["kernel"] = to_json(*config.kernel);
   json["time"] = config.time;
   json["version"] = config.version;
   return json;
@@ -98,6 +99,7 @@ Config parse_config(const Json& json, const std::string& origin, const std::stri
   }
   config.program_hash = fields.get_string("program_hash");
   config.log_hash = fields.get_string("log_hash");
+  if (fields.has("kernel")) config.kernel = parse_kernel_file(fields.get_object("kernel"));
   config.time = fields.get_string("time");
   config.version = fields.get_string("version");
   fields.finish();

@@ -6,14 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "logs/log.h"
+#include "configs/kernel_files.h"
 #include "space/launch.h"
 #include "space/schedule.h"
 #include "space/task.h"
 
 namespace redtune {
 
-inline constexpr int kConfigVersion = 1;
+inline constexpr int kConfigVersion = 2;
 
 /// The best schedule of one task with its evidence.
 struct Config {
@@ -28,6 +28,7 @@ struct Config {
   std::vector<BufferSpec> buffers;
   std::string program_hash, log_hash;  // of the text and of the log lines behind it
   std::string time, version;
+  std::optional<KernelFile> kernel;  // nothing: written by version 1, or by who had no text
 };
 
 /// One entry of a config file, in the form of configs/config.schema.json.

@@ -269,7 +269,7 @@ Kernel OpenClDriver::make_kernel(const KernelLaunch& launch) {
 
 void OpenClDriver::load(const Program& program, const Target& target) {
   unload();
-  build(full_text(program, target.kind), "-cl-std=CL1.2 -D RT_WARP=" + std::to_string(target.warp));
+  build(full_text(program, target.kind), build_options(target));
   specs_ = program.buffers;
   for (const BufferSpec& spec : specs_) buffers_.push_back(make_buffer(spec));
   for (const KernelLaunch& launch : program.launches) kernels_.push_back({make_kernel(launch), launch});

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "codegen/codegen.h"
 #include "measure/cpu_facts.h"
 #include "space/mappings.h"
 #include "support/version.h"
@@ -118,6 +119,12 @@ Config make_config(const TuneResult& result, const Program& program, const std::
   config.time = utc_now();
   config.version = kVersion;
   return config;
+}
+
+KernelFile keep_kernel(const std::string& store, const Program& program, const Target& target) {
+  const bool cuda = target.kind == TargetKind::kCuda;
+  return write_kernel_text(store, full_text(program, target.kind),
+                           cuda ? KernelLanguage::kCuda : KernelLanguage::kOpenCl, build_options(target));
 }
 
 TrialKey trial_key(const Task& task, const DeviceInfo& device, const MeasureOptions& options) {

@@ -63,4 +63,7 @@ RunInfo run_info(const TuneResult& result, const TuneOptions& options);
 /// The config of the best trial of `result`, which must have one; `program` is its kernel.
 Config make_config(const TuneResult& result, const Program& program, const std::string& log_hash);
 
+/// Writes the whole text of `program` into the store, so that the config can be used without redtune.
+KernelFile keep_kernel(const std::string& store, const Program& program, const Target& target);
+
 }  // namespace redtune

@@ -329,7 +329,9 @@ class Tuner {
     std::vector<std::size_t> evidence{*result_.best};
     const auto default_trial = result_.default_trial();
     if (default_trial && *default_trial != *result_.best) evidence.push_back(*default_trial);
-    const Config config = make_config(result_, generated.program->program, book_.log_hash(evidence));
+    const Program& program = generated.program->program;
+    Config config = make_config(result_, program, book_.log_hash(evidence));
+    config.kernel = keep_kernel(options_.config_directory, program, result_.task.target);
     ConfigStore store(options_.config_directory);
     const std::optional<Config> old = store.find(config.op, config.device);
     result_.config_path = store.put(config, old && is_outdated(*old));
