@@ -103,6 +103,11 @@ bool is_stale(const Config& old, const Config& fresh) {
   return old.schedule == fresh.schedule && old.program_hash != fresh.program_hash;
 }
 
+bool gives_way(const Config& old, const Config& fresh, bool force) {
+  if (old.predicted || fresh.predicted) return old.predicted.has_value();
+  return force || fresh.seconds < old.seconds || is_stale(old, fresh);
+}
+
 }  // namespace
 
 std::string ConfigStore::path_of(const Operator& op, const std::string& device) const {
@@ -110,8 +115,12 @@ std::string ConfigStore::path_of(const Operator& op, const std::string& device) 
 }
 
 std::string ConfigStore::put(const Config& config, bool force) {
-  RT_CHECK(config.seconds > 0 && std::isfinite(config.seconds), "a config without a time");
-  RT_CHECK(config.low_seconds > 0 && std::isfinite(config.high_seconds), "a config without an interval");
+  if (config.predicted) {
+    RT_CHECK(config.seconds == 0, "a predicted config with a time");
+  } else {
+    RT_CHECK(config.seconds > 0 && std::isfinite(config.seconds), "a config without a time");
+    RT_CHECK(config.low_seconds > 0 && std::isfinite(config.high_seconds), "a config without an interval");
+  }
   const std::string path = path_of(config.op, config.device);
   make_directories(fs::path(path).parent_path().string());
   const LockFile lock(path + ".lock");
@@ -120,7 +129,7 @@ std::string ConfigStore::put(const Config& config, bool force) {
                                 [&](const Config& c) { return same_key(c, config.op, config.device); });
   if (old == configs.end()) {
     configs.push_back(config);
-  } else if (force || config.seconds < old->seconds || is_stale(*old, config)) {
+  } else if (gives_way(*old, config, force)) {
     *old = config;
   } else {
     return path;

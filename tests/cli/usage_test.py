@@ -5,7 +5,8 @@ import os
 
 from redtune import NO_DEVICE, SMALL, CommandLine, main
 
-VERBS = ["tune", "space", "show", "run", "compile", "train", "replay", "best", "devices", "targets", "doctor", "version"]
+VERBS = ["tune", "space", "show", "run", "compile", "train", "replay", "explain", "predict", "export",
+         "best", "devices", "targets", "doctor", "version"]
 
 
 class Usage(CommandLine):

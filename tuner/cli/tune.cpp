@@ -5,6 +5,7 @@
 #include "cost_model/learned_model.h"
 #include "support/text.h"
 #include "tuner/cli/arguments.h"
+#include "tuner/cli/explain_report.h"
 #include "tuner/cli/signals.h"
 #include "tuner/cli/terminal.h"
 #include "tuner/cli/tune_report.h"
@@ -17,7 +18,7 @@ struct TuneArguments {
   OperatorArguments operators;
   TuneOptions options;
   std::string device, mapping, only, time, trials = "64", patience, log;
-  bool json = false, hot = false;
+  bool json = false, hot = false, explain = false;
 };
 
 std::string strategy_help() {
@@ -82,6 +83,11 @@ class TuneVerb {
       for (const std::string& warning : result.warnings) std::cerr << "redtune: warning: " << warning << "\n";
       out_ << tune_report(result) << std::flush;
       results_.push_back(tune_json(result));
+      if (arguments_.explain && result.best) {
+        const RunExplanation explanation = explain_run(result);
+        out_ << "\n" << explain_text(explanation) << std::flush;
+        results_.back()["explanation"] = explain_json(explanation);
+      }
       return result.best ? ExitCode::kDone : ExitCode::kStoppedEarly;
     } catch (const NoValidSchedule& error) {
       // One hopeless operator does not take the others down.
@@ -120,6 +126,7 @@ VerbAction declare_tune(CLI::App& app) {
   app.add_option("--log", a.log,
                  "log file (default redtune-out/OPERATOR.jsonl); what it holds is not repeated");
   app.add_option("--configs", a.options.config_directory, "config store (default redtune-out/configs)");
+  app.add_flag("--explain", a.explain, "say at the end why the winner won");
   app.add_flag("--hot", a.hot, "time with warm caches instead of cold ones");
   app.add_flag("--retry-crashed", a.options.retry_crashed, "try again what an earlier run died on");
   app.add_flag("--force", a.options.force_log,
