@@ -18,7 +18,7 @@
 #include <thread>
 
 #include "bench/openmp_loops.h"
-#include "measure/cpu_facts.h"
+#include "support/cpu_facts.h"
 #include "measure/input_arena.h"
 #include "measure/reference.h"
 #include "support/error.h"

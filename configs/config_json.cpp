@@ -67,6 +67,19 @@ void parse_times(JsonObject& fields, Config& config) {
   if (fields.has("default_seconds")) config.default_seconds = positive(fields, "default_seconds");
 }
 
+void parse_transfers(JsonObject& fields, const std::string& path, Config& config) {
+  const Json& transfers = array_of(fields, "transfers");
+  for (std::size_t i = 0; i < transfers.size(); ++i) {
+    JsonObject transfer(transfers[i], fields.origin(), item(path, "transfers", i));
+    Transfer parsed;
+    parsed.key = transfer.get_string("key");
+    parsed.seconds = positive(transfer, "seconds");
+    parsed.best_seconds = positive(transfer, "best_seconds");
+    transfer.finish();
+    config.transfers.push_back(std::move(parsed));
+  }
+}
+
 }  // namespace
 
 Json to_json(const Config& config) {
@@ -88,6 +101,13 @@ Json to_json(const Config& config) {
   for (const BufferSpec& buffer : config.buffers) json["buffers"].push_back(to_json(buffer));
   json["program_hash"] = config.program_hash;
   if (!config.predicted) json["log_hash"] = config.log_hash;
+  if (!config.transfers.empty()) {
+    json["transfers"] = Json::array();
+    for (const Transfer& t : config.transfers) {
+      json["transfers"].push_back(
+          {{"key", t.key}, {"seconds", t.seconds}, {"best_seconds", t.best_seconds}});
+    }
+  }
   if (config.kernel) json["kernel"] = to_json(*config.kernel);
   json["time"] = config.time;
   json["version"] = config.version;
@@ -127,6 +147,7 @@ Config parse_config(const Json& json, const std::string& origin, const std::stri
   }
   config.program_hash = fields.get_string("program_hash");
   if (!config.predicted) config.log_hash = fields.get_string("log_hash");
+  if (fields.has("transfers")) parse_transfers(fields, path, config);
   if (fields.has("kernel")) config.kernel = parse_kernel_file(fields.get_object("kernel"));
   config.time = fields.get_string("time");
   config.version = fields.get_string("version");

@@ -18,9 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Says what the file is, for people and for us: a file without it is somebody else's.
-constexpr const char* kFormat = "redtune_config";
-
 // Serialises writers of one config file. The lock file stays: removing it would let two writers hold two
 // locks.
 class LockFile {
@@ -63,15 +60,9 @@ std::string family_of(const Operator& op) { return std::string(name(op.reduction
 std::vector<Config> read_configs(const std::string& path) {
   if (!fs::exists(path)) return {};
   const Json json = read_json_file(path);
-  if (!json.is_object() || !json.contains(kFormat)) throw UserError(path + ": is not a redtune config file");
+  if (!json.is_object() || !json.contains(kConfigFormat)) throw UserError(path + ": is not a redtune config file");
   JsonObject file(json, path);
-  const std::int64_t version = file.get_int(kFormat);
-  if (version > kConfigVersion) {
-    throw UserError(path + ": config version " + std::to_string(version) + " is newer than version " +
-                    std::to_string(kConfigVersion) +
-                    ", the newest that this redtune reads; use a newer redtune");
-  }
-  if (version < 1) file.fail(kFormat, "must be a positive version");
+  check_config_version(file.get_int(kConfigFormat), path);
   const Json& entries = file.get("entries");
   if (!entries.is_array()) file.fail("entries", "must be an array");
   file.finish();
@@ -88,10 +79,10 @@ void write_configs(const std::string& path, std::vector<Config> configs) {
     return std::pair(a.device, a.op.key()) < std::pair(b.device, b.op.key());
   });
   Json json = Json::object();
-  json[kFormat] = kConfigVersion;
+  json[kConfigFormat] = kConfigVersion;
   json["entries"] = Json::array();
   for (const Config& config : configs) json["entries"].push_back(to_json(config));
-  write_file_atomically(path, json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  write_file_atomically(path, readable_json(json));
 }
 
 bool same_key(const Config& a, const Operator& op, const std::string& device) {
@@ -109,6 +100,14 @@ bool gives_way(const Config& old, const Config& fresh, bool force) {
 }
 
 }  // namespace
+
+void check_config_version(std::int64_t version, const std::string& path) {
+  if (version > kConfigVersion) {
+    throw UserError(path + ": config version " + std::to_string(version) + " is newer than version " +
+                    std::to_string(kConfigVersion) + ", the newest that this redtune reads; use a newer redtune");
+  }
+  if (version < 1) throw UserError(path + ": field '" + kConfigFormat + "' must be a positive version");
+}
 
 std::string ConfigStore::path_of(const Operator& op, const std::string& device) const {
   return directory_ + "/" + slug(device) + "/" + family_of(op) + ".json";

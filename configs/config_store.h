@@ -23,6 +23,18 @@ struct Prediction {
   int registers = 0;                      // per thread, most of any kernel
 };
 
+/// Says what a file is, for people and for us: a file without it is somebody else's.
+inline constexpr const char* kConfigFormat = "redtune_config";
+
+/// Throws UserError for a version that this redtune does not read.
+void check_config_version(std::int64_t version, const std::string& path);
+
+/// A measured time of a config's schedule on another operator of the same kind, beside the best that is known there.
+struct Transfer {
+  std::string key;  // of the other operator
+  double seconds = 0, best_seconds = 0;
+};
+
 /// The best schedule of one task with its evidence.
 struct Config {
   Operator op;
@@ -38,6 +50,7 @@ struct Config {
   std::string time, version;
   std::optional<Prediction> predicted;  // then there are no times, and `device` is the name of the target
   std::optional<KernelFile> kernel;  // nothing: written by version 1, or by who had no text
+  std::vector<Transfer> transfers;   // what the schedule loses on other sizes, where that was measured
 };
 
 /// One entry of a config file, in the form of configs/config.schema.json.

@@ -14,6 +14,7 @@
 #include "measure/cuda_targets.h"
 #include "measure/cupti_library.h"
 #include "measure/launch_gate.h"
+#include "space/device_name.h"
 #include "support/error.h"
 #include "support/text.h"
 #include "support/unique_handle.h"
@@ -372,7 +373,7 @@ DeviceInfo describe(int index, const ClockChoice& choice) {
   DeviceInfo info;
   info.id = "cuda:" + std::to_string(index);
   const std::string uuid = cuda_uuid(cuda, device);
-  info.name = std::string(name.data()) + (uuid.empty() ? "" : " (" + uuid + ")");
+  info.name = cuda_device_name(name.data(), uuid);
   info.driver = cuda.version_text();
   info.target = cuda_target([&](int which) { return attribute_of(device, which); });
   info.clock = choice.clock;

@@ -29,6 +29,8 @@ static_assert(kSamePrototype<&cuDeviceGetAttribute, decltype(CudaFunctions::Devi
 static_assert(kSamePrototype<&cuDevicePrimaryCtxRetain, decltype(CudaFunctions::DevicePrimaryCtxRetain)>);
 static_assert(kSamePrototype<&cuDevicePrimaryCtxRelease, decltype(CudaFunctions::DevicePrimaryCtxRelease)>);
 static_assert(kSamePrototype<&cuCtxSetCurrent, decltype(CudaFunctions::CtxSetCurrent)>);
+static_assert(kSamePrototype<&cuCtxGetCurrent, decltype(CudaFunctions::CtxGetCurrent)>);
+static_assert(kSamePrototype<&cuCtxGetDevice, decltype(CudaFunctions::CtxGetDevice)>);
 static_assert(kSamePrototype<&cuMemGetInfo, decltype(CudaFunctions::MemGetInfo)>);
 static_assert(kSamePrototype<&cuMemAlloc, decltype(CudaFunctions::MemAlloc)>);
 static_assert(kSamePrototype<&cuMemFree, decltype(CudaFunctions::MemFree)>);
@@ -128,6 +130,8 @@ std::string resolve_all(void* handle, CudaFunctions& f) {
   r.need(f.DevicePrimaryCtxRetain, "cuDevicePrimaryCtxRetain");
   r.need(f.DevicePrimaryCtxRelease, "cuDevicePrimaryCtxRelease_v2");
   r.need(f.CtxSetCurrent, "cuCtxSetCurrent");
+  r.need(f.CtxGetCurrent, "cuCtxGetCurrent");
+  r.need(f.CtxGetDevice, "cuCtxGetDevice");
   r.need(f.MemGetInfo, "cuMemGetInfo_v2");
   r.need(f.MemAlloc, "cuMemAlloc_v2");
   r.need(f.MemFree, "cuMemFree_v2");

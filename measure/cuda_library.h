@@ -73,6 +73,8 @@ struct CudaFunctions {
   int (*DevicePrimaryCtxRetain)(CUctx_st**, int);
   int (*DevicePrimaryCtxRelease)(int);
   int (*CtxSetCurrent)(CUctx_st*);
+  int (*CtxGetCurrent)(CUctx_st**);
+  int (*CtxGetDevice)(int*);
   int (*MemGetInfo)(std::size_t*, std::size_t*);
   int (*MemAlloc)(CudaAddress*, std::size_t);
   int (*MemFree)(CudaAddress);

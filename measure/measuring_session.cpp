@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "measure/cpu_facts.h"
+#include "support/cpu_facts.h"
 #include "measure/feasibility.h"
 #include "space/axes.h"
 #include "support/error.h"

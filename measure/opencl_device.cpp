@@ -10,8 +10,9 @@
 
 #include "codegen/codegen.h"
 #include "measure/build_log.h"
-#include "measure/cpu_facts.h"
 #include "measure/opencl_targets.h"
+#include "space/device_name.h"
+#include "support/cpu_facts.h"
 #include "support/error.h"
 #include "support/text.h"
 #include "support/unique_handle.h"
@@ -136,13 +137,15 @@ DeviceInfo describe(const NamedDevice& named) {
   info.target.shared_bytes_per_block_optin = info.target.shared_bytes_per_block;
   info.target.atomic_i64 =
       device_text(device, CL_DEVICE_EXTENSIONS).find("cl_khr_int64_base_atomics") != std::string::npos;
-  const std::string maker = text_of(clGetPlatformInfo, platform, CL_PLATFORM_NAME);
-  info.driver = (maker == "Portable Computing Language" ? "PoCL" : maker) + " " +
-                device_text(device, CL_DRIVER_VERSION);
-  const std::string model = cpu ? "cpu: " + cpu_model() : trim(device_text(device, CL_DEVICE_NAME));
+  OpenClNames names;
+  names.cpu = cpu;
+  names.device = device_text(device, CL_DEVICE_NAME);
+  names.platform = text_of(clGetPlatformInfo, platform, CL_PLATFORM_NAME);
+  names.driver_version = device_text(device, CL_DRIVER_VERSION);
+  names.units = info.target.units;
+  info.driver = opencl_driver_name(names);
   info.facts["clock_policy"] = cpu ? "governor " + clock_governor() : std::string("not set by redtune");
-  info.name = model + ", " + std::to_string(info.target.units) +
-              (info.target.units == 1 ? " unit, " : " units, ") + info.driver;
+  info.name = opencl_device_name(names);
   return info;
 }
 

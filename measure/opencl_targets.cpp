@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "measure/cpu_facts.h"
+#include "support/cpu_facts.h"
 
 namespace redtune {
 

@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "codegen/codegen.h"
-#include "measure/cpu_facts.h"
+#include "support/cpu_facts.h"
 #include "measure/feasibility.h"
 #include "measure/parallel.h"
 #include "measure/watch_log.h"

@@ -11,6 +11,40 @@
 namespace redtune {
 namespace {
 
+constexpr auto kReplace = Json::error_handler_t::replace;
+
+void print_readable(const Json& json, std::size_t width, std::size_t indent, std::size_t used, std::string& out) {
+  const std::string line = json.dump(-1, ' ', false, kReplace);
+  if (!json.is_structured() || json.empty() || used + line.size() <= width) {
+    // The library's short form has no blanks; a line of many members needs them.
+    if (!json.is_structured() || json.empty()) {
+      out += line;
+      return;
+    }
+    out += json.is_object() ? '{' : '[';
+    bool first = true;
+    for (const auto& [key, value] : json.items()) {
+      if (!first) out += ", ";
+      first = false;
+      if (json.is_object()) out += Json(key).dump(-1, ' ', false, kReplace) + ": ";
+      print_readable(value, std::string::npos, indent, 0, out);
+    }
+    out += json.is_object() ? '}' : ']';
+    return;
+  }
+  out += json.is_object() ? "{" : "[";
+  const std::string pad(indent + 2, ' ');
+  bool first = true;
+  for (const auto& [key, value] : json.items()) {
+    out += first ? "\n" : ",\n";
+    first = false;
+    const std::string name = json.is_object() ? Json(key).dump(-1, ' ', false, kReplace) + ": " : "";
+    out += pad + name;
+    print_readable(value, width, indent + 2, pad.size() + name.size() + 1, out);
+  }
+  out += "\n" + std::string(indent, ' ') + (json.is_object() ? "}" : "]");
+}
+
 // Deeper nesting is no file of ours, and walking it recursively would end in a stack overflow.
 constexpr std::size_t kMaxDepth = 200;
 
@@ -260,6 +294,12 @@ Json json_number(double value) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
   return value;
+}
+
+std::string readable_json(const Json& json, std::size_t width) {
+  std::string out;
+  print_readable(json, width, 0, 0, out);
+  return out + "\n";
 }
 
 std::optional<double> number_of_json(const Json& value) {

@@ -54,6 +54,10 @@ class JsonObject {
   std::vector<std::string> asked_;
 };
 
+/// Text for people and for line-wise comparison: what fits on a line of `width` columns stands on one, the rest is broken
+/// member by member, two blanks a level. Bytes that are no UTF-8 are replaced. Ends with a line end.
+std::string readable_json(const Json& json, std::size_t width = 120);
+
 /// A finite number, or the strings "nan", "inf", "-inf" for the others: JSON has no words for them.
 Json json_number(double value);
 

@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "codegen/codegen.h"
-#include "measure/cpu_facts.h"
+#include "support/cpu_facts.h"
 #include "space/mappings.h"
 #include "support/version.h"
 #include "tuner/trials.h"

@@ -198,6 +198,14 @@ int cuDevicePrimaryCtxRetain(void** context, int) {
 }
 int cuDevicePrimaryCtxRelease_v2(int) { return 0; }
 int cuCtxSetCurrent(void*) { return 0; }
+int cuCtxGetCurrent(void** context) {
+  *context = &state;
+  return 0;
+}
+int cuCtxGetDevice(int* device) {
+  *device = 0;
+  return 0;
+}
 
 int cuMemGetInfo_v2(std::size_t* free, std::size_t* total) {
   *total = static_cast<std::size_t>(memory());

@@ -1,4 +1,4 @@
-#include "measure/cpu_facts.h"
+#include "support/cpu_facts.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -33,7 +33,7 @@ std::int64_t parse_size(const std::string& text) {
 }  // namespace
 
 std::string cpu_model() {
-  const std::string model = value_of("/proc/cpuinfo", "model name");
+  static const std::string model = value_of("/proc/cpuinfo", "model name");
   return model.empty() ? "CPU" : model;
 }
 

@@ -1,0 +1,323 @@
+#include "configs/config_index.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+
+#include "configs/config_scan.h"
+#include "space/canonical.h"
+#include "space/device_name.h"
+#include "space/operator_key.h"
+#include "support/error.h"
+#include "support/files.h"
+
+namespace redtune {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array<std::string_view, 4> kGrades{"exact", "nearest", "other_device", "default"};
+
+double squared_gap(const std::vector<double>& a, const std::vector<double>& b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += (a[i] - b[i]) * (a[i] - b[i]);
+  return sum;
+}
+
+std::vector<double> sizes_of(const Canonical& canonical) {
+  std::vector<double> sizes;
+  for (const Group& group : canonical.groups) {
+    sizes.push_back(std::log2(static_cast<double>(std::max<std::int64_t>(1, group.extent))));
+  }
+  return sizes;
+}
+
+/// What must agree before sizes are compared at all.
+std::string kind_of(const Operator& op, const Canonical& canonical) {
+  std::string kind(name(op.reduction().op));
+  for (DType type : {op.input().dtype, op.reduction().accumulator, op.output().dtype})
+    kind += "," + std::string(name(type));
+  kind += ",";
+  for (const Group& group : canonical.groups) {
+    kind += static_cast<char>(group.role);
+    if (group.stride == 0) kind += '0';
+  }
+  const bool dense = !canonical.groups.empty() && canonical.groups.back().stride == 1;
+  return kind + (dense ? ",dense" : ",gaps");
+}
+
+/// Everything that the kernel of an operator depends on, whatever its axes are called.
+std::string function_of(const Operator& op, const Canonical& canonical) {
+  std::string text = kind_of(op, canonical);
+  for (std::int64_t number : {op.input().offset, std::int64_t{op.reduction().ddof}})
+    text += ";" + std::to_string(number);
+  for (const Group& g : canonical.groups) {
+    for (std::int64_t number : {g.extent, g.stride, g.output_stride, g.position_stride})
+      text += ";" + std::to_string(number);
+  }
+  return text;
+}
+
+double median_of(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+std::vector<std::string> files_below(const std::string& directory) {
+  if (!fs::is_directory(directory)) {
+    throw UserError(directory + ": no such directory; a config store is what `redtune tune` writes to");
+  }
+  std::vector<std::string> files;
+  for (const auto& device : fs::directory_iterator(directory)) {
+    if (!device.is_directory()) continue;
+    for (const auto& file : fs::directory_iterator(device.path())) {
+      if (file.path().extension() == ".json") files.push_back(file.path().string());
+    }
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+}  // namespace
+
+std::string_view name(Grade grade) { return kGrades[static_cast<std::size_t>(grade)]; }
+
+struct ConfigIndex::Data {
+  struct Entry {
+    std::size_t file = 0;
+    std::string key, device;
+    bool run_to_run = false;
+    std::string_view text;
+  };
+  /// Sizes of a canonical form as logarithms, outermost first.
+  struct Place {
+    std::vector<double> sizes;
+    std::size_t entry = 0;
+  };
+
+  std::string directory;
+  std::vector<std::string> problems, paths, texts;
+  std::vector<Entry> entries;
+  std::unordered_multimap<std::string_view, std::size_t> by_key;
+
+  mutable std::mutex parsing;
+  mutable std::vector<std::shared_ptr<const Config>> parsed;
+  mutable std::once_flag sized;
+  mutable std::unordered_multimap<std::string, std::size_t> by_function;
+  mutable std::unordered_map<std::string, std::vector<Place>> by_kind;  // by their first size
+
+  std::shared_ptr<const Config> config(std::size_t entry) const;
+  void build_sizes() const;
+
+  bool allowed(const Entry& entry, const Operator& op) const {
+    return op.determinism == Determinism::kNotGuaranteed || entry.run_to_run;
+  }
+  std::optional<std::size_t> pick(const std::vector<std::size_t>& candidates, const Operator& op,
+                                  std::string_view device, bool here, const LookupOptions& options) const;
+  std::optional<Place> nearest(const std::string& kind, const std::vector<double>& sizes, const Operator& op,
+                               std::string_view device, bool here, const LookupOptions& options) const;
+  Answer find_near(const Operator& op, std::string_view device, const LookupOptions& options) const;
+  Answer answer(Grade grade, std::size_t entry, bool same_function, double distance) const;
+  Answer default_answer(const std::string& kind, std::string_view device) const;
+};
+
+std::shared_ptr<const Config> ConfigIndex::Data::config(std::size_t entry) const {
+  const std::lock_guard lock(parsing);
+  if (!parsed[entry]) {
+    const Entry& e = entries[entry];
+    const std::string& path = paths[e.file];
+    parsed[entry] = std::make_shared<const Config>(parse_config(parse_json(e.text, path), path, e.key));
+  }
+  return parsed[entry];
+}
+
+void ConfigIndex::Data::build_sizes() const {
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const std::optional<Operator> op = parse_operator_key(entries[i].key);
+    if (!op) continue;  // its own parser complains when it is asked for by key
+    const Canonical canonical = coalesce(*op);
+    by_function.emplace(function_of(*op, canonical), i);
+    by_kind[kind_of(*op, canonical)].push_back({sizes_of(canonical), i});
+  }
+  for (auto& [kind, places] : by_kind) {
+    std::sort(places.begin(), places.end(), [](const Place& a, const Place& b) { return a.sizes < b.sizes; });
+  }
+}
+
+// Of several, one of the very board before one of its model, and a faster one before a slower one.
+std::optional<std::size_t> ConfigIndex::Data::pick(const std::vector<std::size_t>& candidates, const Operator& op,
+                                                   std::string_view device, bool here,
+                                                   const LookupOptions& options) const {
+  std::optional<std::size_t> best;
+  for (std::size_t i : candidates) {
+    const Entry& e = entries[i];
+    const bool same_model = e.device == device || device_model(e.device) == device_model(device);
+    if (same_model != here || !allowed(e, op)) continue;
+    if (options.refuse && !options.refuse(*config(i)).empty()) continue;
+    const auto rank = [&](std::size_t j) { return std::pair(entries[j].device != device, config(j)->seconds); };
+    if (!best || rank(i) < rank(*best)) best = i;
+  }
+  return best;
+}
+
+// The places are sorted by their first size: what is farther away in it alone than the best so far ends the walk.
+std::optional<ConfigIndex::Data::Place> ConfigIndex::Data::nearest(const std::string& kind, const std::vector<double>& sizes,
+                                                const Operator& op, std::string_view device, bool here,
+                                                const LookupOptions& options) const {
+  const auto found = by_kind.find(kind);
+  if (found == by_kind.end() || sizes.empty()) return std::nullopt;
+  const std::vector<Place>& places = found->second;
+  const auto start = std::partition_point(places.begin(), places.end(),
+                                          [&](const Place& p) { return p.sizes.front() < sizes.front(); });
+  std::ptrdiff_t up = start - places.begin(), down = up - 1;
+  const auto count = static_cast<std::ptrdiff_t>(places.size());
+  double best_distance = std::numeric_limits<double>::infinity();
+  const Place* best = nullptr;
+  const auto gap = [&](std::ptrdiff_t i) {
+    const double d = places[static_cast<std::size_t>(i)].sizes.front() - sizes.front();
+    return d * d;
+  };
+  for (;;) {
+    const double above = up < count ? gap(up) : std::numeric_limits<double>::infinity();
+    const double below = down >= 0 ? gap(down) : std::numeric_limits<double>::infinity();
+    if (std::min(above, below) >= best_distance || std::isinf(std::min(above, below))) break;
+    const Place& place = places[static_cast<std::size_t>(above < below ? up++ : down--)];
+    const double distance = squared_gap(place.sizes, sizes);
+    const Entry& e = entries[place.entry];
+    const bool same_model = e.device == device || device_model(e.device) == device_model(device);
+    if (distance >= best_distance || same_model != here || !allowed(e, op)) continue;
+    if (options.refuse && !options.refuse(*config(place.entry)).empty()) continue;
+    best = &place;
+    best_distance = distance;
+  }
+  return best == nullptr ? std::nullopt : std::optional<Place>(*best);
+}
+
+Answer ConfigIndex::Data::answer(Grade grade, std::size_t entry, bool same_function, double distance) const {
+  Answer result;
+  result.grade = grade;
+  result.config = config(entry);
+  result.same_function = same_function;
+  result.distance = distance;
+  const Config& config = *result.config;
+  const std::string predicted = config.predicted ? "predicted by the model " + config.predicted->model + ", not measured" : "";
+  if (grade == Grade::kExact) {
+    // Nobody knows what a prediction loses.
+    if (!config.predicted) result.regret = 0;
+    result.note = predicted;
+    return result;
+  }
+  result.note = (config.predicted ? predicted + "; for " : "tuned as ") + config.op.key();
+  if (grade == Grade::kOtherDevice) result.note += " on " + config.device;
+  if (grade == Grade::kNearest && !same_function && !config.transfers.empty()) {
+    std::vector<double> losses;
+    for (const Transfer& t : config.transfers) losses.push_back(t.seconds / t.best_seconds - 1);
+    result.regret = median_of(losses);
+    result.regret_samples = losses.size();
+  }
+  return result;
+}
+
+Answer ConfigIndex::Data::default_answer(const std::string& kind, std::string_view device) const {
+  Answer result;
+  result.note = "no config fits; the default schedule";
+  const auto found = by_kind.find(kind);
+  if (found == by_kind.end()) return result;
+  // A few of many are enough for a median, and parsing is what costs.
+  constexpr std::size_t kMost = 32;
+  std::vector<double> losses;
+  const std::size_t step = std::max<std::size_t>(1, found->second.size() / kMost);
+  for (std::size_t i = 0; i < found->second.size(); i += step) {
+    const std::size_t entry = found->second[i].entry;
+    if (device_model(entries[entry].device) != device_model(device)) continue;
+    const auto known = config(entry);
+    if (known->default_seconds > 0) losses.push_back(known->default_seconds / known->seconds - 1);
+  }
+  if (losses.empty()) return result;
+  result.regret = median_of(losses);
+  result.regret_samples = losses.size();
+  return result;
+}
+
+// What is not filed under the very key, from the best grade to the worst.
+Answer ConfigIndex::Data::find_near(const Operator& op, std::string_view device, const LookupOptions& options) const {
+  const Canonical canonical = coalesce(op);
+  const std::string kind = kind_of(op, canonical);
+  const std::vector<double> sizes = sizes_of(canonical);
+  // `strict` were searched under the same demand on determinism, so the best of them is the best here.
+  std::vector<std::size_t> strict, all;
+  const auto [begin, end] = by_function.equal_range(function_of(op, canonical));
+  for (auto it = begin; it != end; ++it) {
+    all.push_back(it->second);
+    const std::string& key = entries[it->second].key;
+    const bool constrained = key.find(";determinism=") != std::string::npos;
+    if (constrained == (op.determinism == Determinism::kRunToRun)) strict.push_back(it->second);
+  }
+  if (const auto entry = pick(strict, op, device, true, options)) return answer(Grade::kExact, *entry, true, 0);
+  for (const Grade grade : {Grade::kNearest, Grade::kOtherDevice}) {
+    if (options.lowest < grade) break;
+    const bool here = grade == Grade::kNearest;
+    if (const auto entry = pick(all, op, device, here, options)) return answer(grade, *entry, true, 0);
+    if (options.same_function) continue;
+    if (const auto place = nearest(kind, sizes, op, device, here, options)) {
+      return answer(grade, place->entry, false, std::sqrt(squared_gap(place->sizes, sizes)));
+    }
+  }
+  return default_answer(kind, device);
+}
+
+ConfigIndex::ConfigIndex(std::unique_ptr<Data> data) : data_(std::move(data)) {}
+ConfigIndex::ConfigIndex(ConfigIndex&&) noexcept = default;
+ConfigIndex& ConfigIndex::operator=(ConfigIndex&&) noexcept = default;
+ConfigIndex::~ConfigIndex() = default;
+
+const std::string& ConfigIndex::directory() const { return data_->directory; }
+std::size_t ConfigIndex::size() const { return data_->entries.size(); }
+const std::vector<std::string>& ConfigIndex::problems() const { return data_->problems; }
+
+ConfigIndex ConfigIndex::load(const std::string& directory) {
+  auto data = std::make_unique<Data>();
+  data->directory = directory;
+  const std::vector<std::string> files = files_below(directory);
+  data->texts.reserve(files.size());  // entries point into them
+  for (const std::string& path : files) {
+    try {
+      data->texts.push_back(read_file(path));
+      data->paths.push_back(path);
+      const std::size_t file = data->texts.size() - 1;
+      for (ScannedEntry& e : scan_config_file(data->texts.back(), path).entries) {
+        data->entries.push_back(
+            {file, std::move(e.key), std::move(e.device), e.determinism == "run_to_run", e.text});
+      }
+    } catch (const UserError& error) {
+      data->problems.emplace_back(error.what());
+    }
+    data->paths.resize(data->texts.size(), path);
+  }
+  data->by_key.reserve(data->entries.size());
+  for (std::size_t i = 0; i < data->entries.size(); ++i) data->by_key.emplace(data->entries[i].key, i);
+  data->parsed.resize(data->entries.size());
+  return ConfigIndex(std::move(data));
+}
+
+Answer ConfigIndex::find(const Operator& op, std::string_view device, const LookupOptions& options) const {
+  return find(op, op.key(), device, options);
+}
+
+Answer ConfigIndex::find(const Operator& op, const std::string& key, std::string_view device,
+                         const LookupOptions& options) const {
+  const Data& data = *data_;
+  std::vector<std::size_t> same;
+  const auto [begin, end] = data.by_key.equal_range(key);
+  for (auto it = begin; it != end; ++it) same.push_back(it->second);
+  if (const auto entry = data.pick(same, op, device, true, options)) {
+    return data.answer(Grade::kExact, *entry, true, 0);
+  }
+  std::call_once(data.sized, [&] { data.build_sizes(); });
+  return data.find_near(op, device, options);
+}
+
+}  // namespace redtune
