@@ -21,13 +21,13 @@ class Explaining : public TuningLoop {
     options_.log_path.clear();
     options_.strategy = "random";
     options_.max_trials = trials;
-    options_.filter.sizes = parse_size_choices("prefetch=0 rows=1 serial=1");
     answer_ = answer;
     return run();
   }
 };
 
 TEST_F(Explaining, FindsWhatEachKnobIsWorth) {
+  options_.filter.sizes = parse_size_choices("prefetch=0 rows=1 serial=1");
   const TuneResult result = result_of([](const Schedule& s, int) { return timed_outcome(product(s)); });
   const RunExplanation e = explain_run(result);
   EXPECT_GT(e.explained, 0.95);
@@ -69,6 +69,7 @@ TEST_F(Explaining, ATieIsCalledOne) {
 }
 
 TEST_F(Explaining, OneStepRivalsAreMeasurements) {
+  options_.filter.sizes = parse_size_choices("prefetch=0 rows=1 serial=1");
   const TuneResult result = result_of([](const Schedule& s, int) { return timed_outcome(product(s)); });
   const RunExplanation e = explain_run(result);
   for (const OneStepRival& rival : e.one_step) {

@@ -210,7 +210,10 @@ class ExportVerb {
   }
 
   void write_wisdom() {
-    for (const WisdomFile& file : wisdom_files(configs())) {
+    std::vector<Config> measured = configs();
+    std::erase_if(measured, [](const Config& config) { return config.predicted.has_value(); });
+    if (measured.empty()) throw NoValidSchedule(arguments_.configs + ": wisdom is made of measured configs; these are predicted");
+    for (const WisdomFile& file : wisdom_files(measured)) {
       write((std::filesystem::path(arguments_.output) / (file.key + ".wisdom")).string(), file.text);
     }
   }
