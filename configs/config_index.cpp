@@ -210,11 +210,14 @@ Answer ConfigIndex::Data::answer(Grade grade, std::size_t entry, bool same_funct
   result.same_function = same_function;
   result.distance = distance;
   const Config& config = *result.config;
+  const std::string predicted = config.predicted ? "predicted by the model " + config.predicted->model + ", not measured" : "";
   if (grade == Grade::kExact) {
-    result.regret = 0;
+    // Nobody knows what a prediction loses.
+    if (!config.predicted) result.regret = 0;
+    result.note = predicted;
     return result;
   }
-  result.note = "tuned as " + config.op.key();
+  result.note = (config.predicted ? predicted + "; for " : "tuned as ") + config.op.key();
   if (grade == Grade::kOtherDevice) result.note += " on " + config.device;
   if (grade == Grade::kNearest && !same_function && !config.transfers.empty()) {
     std::vector<double> losses;

@@ -38,7 +38,8 @@ struct Answer {
   /// sizes; kDefault: the median of default against best over this device's configs of the kind. Nothing: not measured.
   std::optional<double> regret;
   std::size_t regret_samples = 0;
-  std::string note;  // for people: in what the answer differs from the question; "" for kExact
+  std::string note;  // for people: in what the answer differs from the question, and that it is predicted and not
+                     // measured; "" for what is measured and exact
 };
 
 struct LookupOptions {

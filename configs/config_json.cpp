@@ -33,6 +33,32 @@ std::string item(const std::string& path, const char* array, std::size_t i) {
   return (path.empty() ? "" : path + ".") + array + "[" + std::to_string(i) + "]";
 }
 
+void parse_prediction(JsonObject json, Config& config) {
+  Prediction prediction;
+  prediction.model = json.get_string("model");
+  prediction.space_size = static_cast<std::size_t>(json.get_int("space_size"));
+  prediction.compiled = static_cast<std::size_t>(json.get_int("compiled"));
+  prediction.dropped = static_cast<std::size_t>(json.get_int("dropped"));
+  prediction.registers = static_cast<int>(json.get_int("registers"));
+  json.finish();
+  config.predicted = prediction;
+}
+
+void put_evidence(Json& json, const Config& config) {
+  if (config.predicted) {
+    const Prediction& p = *config.predicted;
+    json["predicted"] = {{"model", p.model},
+                         {"space_size", p.space_size},
+                         {"compiled", p.compiled},
+                         {"dropped", p.dropped},
+                         {"registers", p.registers}};
+    return;
+  }
+  json["seconds"] = config.seconds;
+  json["low_seconds"] = config.low_seconds;
+  json["high_seconds"] = config.high_seconds;
+}
+
 void parse_times(JsonObject& fields, Config& config) {
   config.seconds = positive(fields, "seconds");
   config.low_seconds = positive(fields, "low_seconds");
@@ -74,9 +100,7 @@ Json to_json(const Config& config) {
   json["determinism"] = std::string(name(config.determinism));
   json["schedule"] = config.schedule.text();
   json["mapping"] = config.schedule.mapping();
-  json["seconds"] = config.seconds;
-  json["low_seconds"] = config.low_seconds;
-  json["high_seconds"] = config.high_seconds;
+  put_evidence(json, config);
   json["default_schedule"] = config.default_schedule.text();
   if (config.default_seconds > 0) json["default_seconds"] = config.default_seconds;
   json["launches"] = Json::array();
@@ -84,7 +108,7 @@ Json to_json(const Config& config) {
   json["buffers"] = Json::array();
   for (const BufferSpec& buffer : config.buffers) json["buffers"].push_back(to_json(buffer));
   json["program_hash"] = config.program_hash;
-  json["log_hash"] = config.log_hash;
+  if (!config.predicted) json["log_hash"] = config.log_hash;
   if (!config.transfers.empty()) {
     json["transfers"] = Json::array();
     for (const Transfer& t : config.transfers) {
@@ -115,7 +139,11 @@ Config parse_config(const Json& json, const std::string& origin, const std::stri
   if (fields.get_string("mapping") != config.schedule.mapping()) {
     fields.fail("mapping", "does not agree with the schedule, whose mapping is " + config.schedule.mapping());
   }
-  parse_times(fields, config);
+  if (fields.has("predicted")) {
+    parse_prediction(fields.get_object("predicted"), config);
+  } else {
+    parse_times(fields, config);
+  }
   const Json& buffers = array_of(fields, "buffers");
   for (std::size_t i = 0; i < buffers.size(); ++i) {
     config.buffers.push_back(parse_buffer(JsonObject(buffers[i], origin, item(path, "buffers", i))));
@@ -126,7 +154,7 @@ Config parse_config(const Json& json, const std::string& origin, const std::stri
     config.launches.push_back(parse_launch(launch, buffers.size()));
   }
   config.program_hash = fields.get_string("program_hash");
-  config.log_hash = fields.get_string("log_hash");
+  if (!config.predicted) config.log_hash = fields.get_string("log_hash");
   if (fields.has("transfers")) parse_transfers(fields, path, config);
   if (fields.has("kernel")) config.kernel = parse_kernel_file(fields.get_object("kernel"));
   config.time = fields.get_string("time");

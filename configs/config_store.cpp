@@ -82,6 +82,21 @@ bool is_stale(const Config& old, const Config& fresh) {
   return old.schedule == fresh.schedule && old.program_hash != fresh.program_hash && old.time <= fresh.time;
 }
 
+// A measured entry never gives way to a prediction.
+bool gives_way(const Config& old, const Config& fresh, bool force) {
+  if (old.predicted || fresh.predicted) return old.predicted.has_value();
+  return force || fresh.seconds < old.seconds || is_stale(old, fresh);
+}
+
+void check_times(const Config& config) {
+  if (config.predicted) {
+    RT_CHECK(config.seconds == 0, "a predicted config with a time");
+    return;
+  }
+  RT_CHECK(config.seconds > 0 && std::isfinite(config.seconds), "a config without a time");
+  RT_CHECK(config.low_seconds > 0 && std::isfinite(config.high_seconds), "a config without an interval");
+}
+
 }  // namespace
 
 std::vector<Config> read_config_file(const std::string& path) {
@@ -130,13 +145,12 @@ PutReport ConfigStore::put_all(const std::vector<Config>& fresh, bool force) {
   for (std::size_t i = 0; i < configs.size(); ++i) places[{configs[i].device, configs[i].op.key()}] = i;
   for (const Config& config : fresh) {
     RT_CHECK(path_of(config.op, config.device) == path, "entries of several files");
-    RT_CHECK(config.seconds > 0 && std::isfinite(config.seconds), "a config without a time");
-    RT_CHECK(config.low_seconds > 0 && std::isfinite(config.high_seconds), "a config without an interval");
+    check_times(config);
     const auto [place, is_new] = places.try_emplace({config.device, config.op.key()}, configs.size());
     if (is_new) {
       configs.push_back(config);
       ++report.added;
-    } else if (Config& old = configs[place->second]; force || config.seconds < old.seconds || is_stale(old, config)) {
+    } else if (Config& old = configs[place->second]; gives_way(old, config, force)) {
       old = config;
       ++report.replaced;
     } else {

@@ -15,6 +15,14 @@ namespace redtune {
 
 inline constexpr int kConfigVersion = 2;
 
+/// Why a schedule was chosen that nobody has measured: it ranks first by a model among those whose kernels fit.
+struct Prediction {
+  std::string model;  // "analytic", or the file of a trained one
+  std::size_t space_size = 0;
+  std::size_t compiled = 0, dropped = 0;  // by rank: compiled, and of these spilling, too large or no code at all
+  int registers = 0;                      // per thread, most of any kernel
+};
+
 /// Says what a file is, for people and for us: a file without it is somebody else's.
 inline constexpr const char* kConfigFormat = "redtune_config";
 
@@ -40,6 +48,7 @@ struct Config {
   std::vector<BufferSpec> buffers;
   std::string program_hash, log_hash;  // of the text and of the log lines behind it
   std::string time, version;
+  std::optional<Prediction> predicted;  // then there are no times, and `device` is the name of the target
   std::optional<KernelFile> kernel;  // nothing: written by version 1, or by who had no text
   std::vector<Transfer> transfers;   // what the schedule loses on other sizes, where that was measured
 };
@@ -66,7 +75,7 @@ class ConfigStore {
   /// Throws UserError when `put` could not write the entry of (op, device): a run asks before it measures.
   void check(const Operator& op, const std::string& device) const;
   /// Merges: replaces an entry of the same key only when the new time is better, or the old program is stale;
-  /// keeps every other entry. Atomic; concurrent writers are serialised by a lock file. Returns the file of
+  /// keeps every other entry. What was measured gives way to no prediction, a prediction to everything. Atomic; concurrent writers are serialised by a lock file. Returns the file of
   /// the entry. A file that cannot be read, or is not a config file, is refused (UserError) and left as it
   /// is.
   std::string put(const Config& config, bool force = false);

@@ -88,7 +88,7 @@ struct LogContents {
   std::vector<std::string> warnings;  // "PATH:17: torn line skipped", one per problem
 };
 
-/// Reads a log without touching it (read-only files work). Missing file: empty contents. A torn or unreadable
+/// Reads a log, plain or gzip, without touching it (read-only files work). Missing file: empty contents. A torn or unreadable
 /// line is skipped with a warning that names it, an unknown field is left out with one; a version newer than
 /// kLogVersion is refused by name, and so is a file that is not a redtune log (UserError).
 LogContents read_log(const std::string& path);

@@ -5,7 +5,7 @@
 
 #include "logs/log.h"
 #include "support/error.h"
-#include "support/files.h"
+#include "support/gzip.h"
 
 namespace redtune {
 namespace {
@@ -139,7 +139,7 @@ LogContents read_log(const std::string& path) {
   const auto status = std::filesystem::status(path, ignored);
   // A pipe or a device is a place to write to: nothing can be read back from it.
   if (status.type() == std::filesystem::file_type::not_found || std::filesystem::is_other(status)) return {};
-  return parse_log(read_file(path), path);
+  return parse_log(read_maybe_gzip(path), path);
 }
 
 }  // namespace redtune

@@ -2,48 +2,22 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
-#include <tuple>
 
 #include "logs/recorded_points.h"
+#include "logs/task_records.h"
 #include "support/error.h"
 #include "support/files.h"
 #include "support/gzip.h"
-#include "support/stats.h"
 
 namespace redtune {
 namespace {
 
-Json configuration_of(const Schedule& schedule) {
-  Json configuration{
-      {"block", name(schedule.block)}, {"grid", name(schedule.grid)}, {"walk", name(schedule.walk)}};
-  for (const ScheduleSize& size : schedule_sizes())
-    configuration[std::string(size.name)] = schedule.*(size.member);
-  return configuration;
-}
-
-// What one task, device and clock has in a log: the records of each schedule, in the order of their first.
-struct TaskRecords {
-  TrialKey key;
-  std::vector<std::vector<const Record*>> schedules;
-  std::map<std::string, std::size_t> index_of;
-};
-
 RecordedPoint point_of(const std::vector<const Record*>& rounds) {
+  const Outcome outcome = joined_rounds(rounds);
   RecordedPoint point;
-  std::vector<double> samples;
-  for (const Record* record : rounds) {
-    const Outcome& outcome = record->outcome;
-    point.cost_seconds += outcome.compile_seconds + outcome.measure_seconds;
-    if (!outcome.timed() || !(outcome.median_seconds > 0)) {
-      point.failure = outcome.timed() ? "no time" : std::string(name(outcome.kind));
-    } else if (outcome.seconds.empty()) {
-      samples.push_back(outcome.median_seconds);
-    } else {
-      samples.insert(samples.end(), outcome.seconds.begin(), outcome.seconds.end());
-    }
-  }
-  if (!point.failed()) point.value = median(samples);
+  point.cost_seconds = outcome.compile_seconds + outcome.measure_seconds;
+  point.value = outcome.median_seconds;
+  if (!outcome.timed()) point.failure = std::string(name(outcome.kind));
   return point;
 }
 
@@ -76,19 +50,8 @@ std::size_t RecordedSpace::failures() const {
 }
 
 std::vector<RecordedSpace> recorded_spaces_of_log(const LogContents& log, const std::string& origin) {
-  std::vector<TaskRecords> tasks;
-  std::map<std::tuple<std::string, std::string, std::string>, std::size_t> index_of;
-  for (const Record& record : log.records) {
-    const auto [place, fresh] =
-        index_of.try_emplace({record.key.task, record.key.device, record.key.timing}, tasks.size());
-    if (fresh) tasks.push_back({record.key, {}, {}});
-    TaskRecords& task = tasks[place->second];
-    const auto [row, first] = task.index_of.try_emplace(record.schedule.text(), task.schedules.size());
-    if (first) task.schedules.emplace_back();
-    task.schedules[row->second].push_back(&record);
-  }
   std::vector<RecordedSpace> spaces;
-  for (const TaskRecords& task : tasks) spaces.push_back(space_of(task, origin));
+  for (const TaskRecords& task : task_records(log)) spaces.push_back(space_of(task, origin));
   return spaces;
 }
 

@@ -90,6 +90,9 @@ std::optional<Rejection> why_not(const Task& task, const SpaceFilter& filter, co
   const std::optional<GridPoint> point = point_of(schedule);
   if (!point) return Rejection{"grid", "unknown mapping " + schedule.mapping()};
   if (std::optional<Rejection> illegal = reject_mapping(task, filter, point->mapping)) return illegal;
+  if (std::optional<Rejection> off = reject_off_grid(narrowed(grids_of(task), filter.sizes), schedule)) {
+    return Rejection{"filter", off->detail + " that the filter leaves"};
+  }
   const SpaceFacts facts = facts_of(task);
   const Piece piece{point->mapping, point->rows, point->exponents[kSerial] > 0};
   for (const Constraint& constraint : constraints_of(facts, piece)) {

@@ -11,6 +11,7 @@
 #include "space/mappings.h"
 #include "space/space_grid.h"
 #include "support/error.h"
+#include "support/text.h"
 
 namespace redtune {
 namespace {
@@ -93,8 +94,8 @@ class Enumeration {
 /// Finds the neighbours of one point: every test is a look-up among the sorted codes of the space.
 class Neighbourhood {
  public:
-  Neighbourhood(const SearchSpace& space, const GridPoint& point)
-      : codes_(space.codes()), grids_(grids_of(space.task())), point_(point) {}
+  Neighbourhood(const SearchSpace& space, const SpaceFilter& filter, const GridPoint& point)
+      : codes_(space.codes()), grids_(narrowed(grids_of(space.task()), filter.sizes)), point_(point) {}
 
   std::vector<std::size_t> find() {
     for (int v = 0; v < kVariables; ++v) {
@@ -243,10 +244,44 @@ std::string SearchSpace::why_empty() const {
   return reasons;
 }
 
+std::vector<SizeChoice> parse_size_choices(std::string_view text) {
+  std::vector<SizeChoice> choices;
+  for (const std::string& word : split(text, ' ')) {
+    if (word.empty()) continue;
+    const std::size_t equals = word.find('=');
+    if (equals == std::string::npos) {
+      throw UserError("--only: '" + word + "' is not of the form field=value|value (as vec=4|16)");
+    }
+    const std::string field = word.substr(0, equals);
+    if (field == "block" || field == "grid") {
+      throw UserError("--only: " + field + " is narrowed by --mapping");
+    }
+    SizeChoice choice;
+    for (const std::string& value : split(std::string_view(word).substr(equals + 1), '|')) {
+      const Schedule schedule = parse_schedule(field + "=" + value);
+      if (field == "walk") {
+        choice = {"walk", std::move(choice.values)};
+        choice.values.push_back(static_cast<std::int32_t>(schedule.walk));
+        continue;
+      }
+      const auto sizes = schedule_sizes();
+      const auto size =
+          std::find_if(sizes.begin(), sizes.end(), [&](const ScheduleSize& s) { return s.name == field; });
+      choice = {size->name, std::move(choice.values)};
+      choice.values.push_back(schedule.*(size->member));
+    }
+    for (const SizeChoice& other : choices) {
+      if (other.field == choice.field) throw UserError("--only: field '" + field + "' stands twice");
+    }
+    choices.push_back(std::move(choice));
+  }
+  return choices;
+}
+
 SearchSpace::SearchSpace(const Task& task, const SpaceFilter& filter) : task_(task), filter_(filter) {
   filter_.run_to_run_only = filter.run_to_run_only || task.op.determinism == Determinism::kRunToRun;
   const SpaceFacts facts = facts_of(task_);
-  const Grids grids = grids_of(task_);
+  const Grids grids = narrowed(grids_of(task_), filter_.sizes);
   for (const Piece& piece : pieces_of(task_, filter_, grids))
     Enumeration(facts, grids, piece).append_to(points_);
 }
@@ -266,7 +301,7 @@ std::optional<Rejection> SearchSpace::why_not(const Schedule& schedule) const {
 }
 
 std::vector<std::size_t> SearchSpace::neighbours(std::size_t index) const {
-  return Neighbourhood(*this, unpack(points_[index])).find();
+  return Neighbourhood(*this, filter_, unpack(points_[index])).find();
 }
 
 }  // namespace redtune

@@ -24,16 +24,27 @@
 
 namespace redtune {
 
+/// Values that one field of a schedule may keep; a walk by its number.
+struct SizeChoice {
+  std::string_view field;
+  std::vector<std::int32_t> values;
+};
+
 /// Narrows a space. All set conditions must hold.
 struct SpaceFilter {
   std::optional<BlockCombine> block;
   std::optional<GridCombine> grid;
   std::optional<MappingClass> mapping_class;
   bool run_to_run_only = false;  // from the determinism constraint
+  std::vector<SizeChoice> sizes;
 };
 
 /// Reads --mapping: a class ("tree", "atomic", "hybrid"), a block or grid combine, or "block+grid".
 SpaceFilter parse_mapping_filter(std::string_view text);
+
+/// Reads --only: the fields of a schedule with the values that stay, as "vec=4|16 rows=1 walk=chunked". Throws
+/// UserError naming the field.
+std::vector<SizeChoice> parse_size_choices(std::string_view text);
 
 class SearchSpace {
  public:

@@ -65,7 +65,7 @@ struct MappingSet {
 
 std::vector<MappingSet> sets_of(isl::ctx ctx, const Task& task, const SpaceFilter& filter) {
   const SpaceFacts facts = facts_of(task);
-  const Grids grids = grids_of(task);
+  const Grids grids = narrowed(grids_of(task), filter.sizes);
   std::vector<MappingSet> sets;
   for (const Piece& piece : pieces_of(task, filter, grids)) {
     const isl::set points = set_of(ctx, facts, grids, piece);

@@ -54,6 +54,12 @@ std::vector<int> rows_grid(const Task& task, const KindGrid& kind) {
   return rows;
 }
 
+std::int32_t value_of(Variable variable, int exponent) {
+  if (variable == kWalk) return exponent;
+  if (variable == kPrefetch) return exponent == 0 ? 0 : kPrefetchBytes;
+  return 1 << exponent;
+}
+
 // Of the variables that are powers of two.
 constexpr std::array<std::int32_t Schedule::*, 7> kSizeMembers{
     &Schedule::serial, &Schedule::rx,  &Schedule::px,   &Schedule::vec,
@@ -80,6 +86,24 @@ Grids grids_of(const Task& task) {
   // One copy serves where the output cannot take the atomics itself; more spread them over more addresses.
   grids.exponents[kCopies] = {0, 1, 3};
   grids.rows = rows_grid(task, kind);
+  return grids;
+}
+
+Grids narrowed(Grids grids, std::span<const SizeChoice> choices) {
+  for (const SizeChoice& choice : choices) {
+    const auto allowed = [&](std::int32_t value) {
+      return std::find(choice.values.begin(), choice.values.end(), value) != choice.values.end();
+    };
+    if (choice.field == "rows") {
+      std::erase_if(grids.rows, [&](int rows) { return !allowed(rows); });
+      continue;
+    }
+    for (std::size_t v = 0; v < kVariables; ++v) {
+      if (kVariableInfo[v].name != choice.field) continue;
+      std::erase_if(grids.exponents[v],
+                    [&](int exponent) { return !allowed(value_of(static_cast<Variable>(v), exponent)); });
+    }
+  }
   return grids;
 }
 

@@ -5,11 +5,13 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "space/schedule.h"
+#include "space/search_space.h"
 #include "space/task.h"
 
 namespace redtune {
@@ -76,6 +78,9 @@ struct Grids {
 };
 
 Grids grids_of(const Task& task);
+
+/// What the choices leave of them; a value that is on no grid leaves nothing.
+Grids narrowed(Grids grids, std::span<const SizeChoice> choices);
 
 Schedule schedule_of(const GridPoint& point);
 

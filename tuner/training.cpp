@@ -30,20 +30,6 @@ Task task_of_run(const Json& run, const std::string& path) {
   return make_task(op, target);
 }
 
-std::map<std::string, Task> tasks_of(const LogContents& log, const std::string& path,
-                                     std::vector<std::string>& warnings) {
-  std::map<std::string, Task> tasks;
-  for (const Json& run : log.runs) {
-    try {
-      const Task task = task_of_run(run, path);
-      tasks.insert_or_assign(task.key(), task);
-    } catch (const UserError& error) {
-      warnings.push_back(std::string(error.what()) + "; its run is left out");
-    }
-  }
-  return tasks;
-}
-
 TaskSamples samples_of(const Task& task, const std::map<std::string, Rounds>& schedules) {
   TaskSamples samples{task.key(), {}, {}};
   std::vector<Schedule> timed;
@@ -58,6 +44,20 @@ TaskSamples samples_of(const Task& task, const std::map<std::string, Rounds>& sc
 
 }  // namespace
 
+std::map<std::string, Task> tasks_of_log(const LogContents& log, const std::string& path,
+                                         std::vector<std::string>& warnings) {
+  std::map<std::string, Task> tasks;
+  for (const Json& run : log.runs) {
+    try {
+      const Task task = task_of_run(run, path);
+      tasks.insert_or_assign(task.key(), task);
+    } catch (const UserError& error) {
+      warnings.push_back(std::string(error.what()) + "; its run is left out");
+    }
+  }
+  return tasks;
+}
+
 std::vector<TaskSamples> samples_of_logs(const std::vector<std::string>& paths,
                                          std::vector<std::string>& warnings) {
   std::map<Key, std::map<std::string, Rounds>> measured;
@@ -66,7 +66,7 @@ std::vector<TaskSamples> samples_of_logs(const std::vector<std::string>& paths,
     const LogContents log = read_log(path);
     warnings.insert(warnings.end(), log.warnings.begin(), log.warnings.end());
     if (log.records.empty()) warnings.push_back(path + ": holds no trial");
-    tasks.merge(tasks_of(log, path, warnings));
+    tasks.merge(tasks_of_log(log, path, warnings));
     for (const Record& record : log.records) {
       Rounds& rounds =
           measured[{record.key.task, record.key.device, record.key.timing}][record.schedule.text()];

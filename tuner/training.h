@@ -1,6 +1,7 @@
 // From logs to what the learned model trains on: the tuner is where measured records and the cost model meet.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,10 @@
 #include "logs/log.h"
 
 namespace redtune {
+
+/// The tasks that the run headers of a log describe, by their keys. `warnings` gets headers that do not.
+std::map<std::string, Task> tasks_of_log(const LogContents& log, const std::string& path,
+                                         std::vector<std::string>& warnings);
 
 /// The timed schedules of every task in the logs, one entry per task, device and clock; records of one
 /// schedule are joined by the median of their medians. What failed once is left out. `warnings` gets what

@@ -147,8 +147,14 @@ class Tuner {
         result_.end_reason = "time";
         break;
       }
+      const std::size_t patience = patience_left();
+      if (patience == 0) {
+        result_.end_reason = "no_improvement";
+        break;
+      }
       std::vector<Schedule> batch;
-      for (std::size_t i : strategy_->propose(std::min(batch_size(), total_ - result_.trials.size()))) {
+      const std::size_t wanted = std::min({batch_size(), total_ - result_.trials.size(), patience});
+      for (std::size_t i : strategy_->propose(wanted)) {
         batch.push_back(space_.at(i));
       }
       if (batch.empty()) break;
@@ -156,6 +162,21 @@ class Tuner {
     }
     if (result_.end_reason == "trials" && result_.trials.size() >= space_.size())
       result_.end_reason = "exhausted";
+  }
+
+  // Trials that may still bring no new best before the search ends. Resumed ones
+  // count: what the log holds was in vain, or not, already.
+  std::size_t patience_left() const {
+    if (options_.patience == 0) return total_;
+    double best = 0;
+    std::size_t in_vain = 0;
+    for (const Trial& trial : result_.trials) {
+      const Outcome& outcome = trial.outcome;
+      const bool better = outcome.timed() && (best == 0 || outcome.median_seconds < best);
+      if (better) best = outcome.median_seconds;
+      in_vain = better ? 0 : in_vain + 1;
+    }
+    return options_.patience > in_vain ? options_.patience - in_vain : 0;
   }
 
   // Until every finalist has its rounds: one that falls behind makes room for the next, so that a resumed run

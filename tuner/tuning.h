@@ -22,6 +22,7 @@ struct TuneOptions {
   std::string strategy = "bayes";
   std::size_t max_trials = 64;  // new and resumed trials together
   double max_seconds = 0;       // 0: no limit
+  std::size_t patience = 0;     // trials in a row without a new best that end the search; 0: any number
   std::uint64_t seed = 1;
   SpaceFilter filter;
   std::string model_path;  // a model of `redtune train` that guesses before anything is measured; "": the
@@ -69,7 +70,7 @@ struct TuneResult {
   std::size_t stale = 0;  // records of this task in the log whose kernel text has changed: not used
   std::string config_path, log_path;
   bool config_kept = false;  // the store held a better schedule of the same key and kept it
-  std::string end_reason;    // "trials", "time", "exhausted", "interrupted"
+  std::string end_reason;    // "trials", "time", "no_improvement", "exhausted", "interrupted"
   TimeSplit split;           // compile / measure / everything else, wall seconds
   double wall_seconds = 0;
   std::vector<std::string> warnings;  // of reading the log

@@ -261,6 +261,41 @@ TEST(SearchSpace, FilterKeepsWhatItNamesAndExplainsTheRest) {
             "the filter asks for block=tree; shuffle is block=shuffle grid=none, class tree");
 }
 
+TEST(SearchSpace, SizesNarrowIt) {
+  const Task task = task_of("64x4096", "1", "cpu");
+  const SearchSpace all(task);
+  SpaceFilter filter;
+  filter.sizes = parse_size_choices("vec=4|16 rows=1 walk=chunked prefetch=0");
+  const SearchSpace some(task, filter);
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const Schedule s = all.at(i);
+    const bool stays =
+        (s.vec == 4 || s.vec == 16) && s.rows == 1 && s.walk == Walk::kChunked && s.prefetch == 0;
+    ASSERT_EQ(some.find(s).has_value(), stays) << s.text();
+    kept += stays ? 1 : 0;
+    if (!stays) {
+      ASSERT_TRUE(some.why_not(s)) << s.text();
+    }
+  }
+  EXPECT_EQ(some.size(), kept);
+  EXPECT_GT(kept, 0u);
+  EXPECT_EQ(some.isl_points(), some.codes());
+  EXPECT_EQ(explained(some, "vec=1 walk=chunked"), "vec=1 is not on the grid 4, 16 that the filter leaves");
+  // What is left is connected: a size steps over the values that are gone.
+  for (const std::size_t n : some.neighbours(0)) EXPECT_LT(n, some.size());
+  EXPECT_GT(some.neighbours(0).size(), 0u);
+}
+
+TEST(SearchSpace, ReadsSizeChoices) {
+  EXPECT_TRUE(parse_size_choices("").empty());
+  EXPECT_EQ(parse_size_choices("rows=1|6").front().values, (std::vector<std::int32_t>{1, 6}));
+  EXPECT_THAT(message_of([] { parse_size_choices("vec"); }), HasSubstr("field=value|value"));
+  EXPECT_THAT(message_of([] { parse_size_choices("vecc=4"); }), HasSubstr("did you mean 'vec'"));
+  EXPECT_THAT(message_of([] { parse_size_choices("block=tree"); }), HasSubstr("--mapping"));
+  EXPECT_THAT(message_of([] { parse_size_choices("vec=4 vec=8"); }), HasSubstr("stands twice"));
+}
+
 TEST(SearchSpace, RunToRunHasNoAtomicsThatRound) {
   SpaceFilter filter;
   filter.run_to_run_only = true;

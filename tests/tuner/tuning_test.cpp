@@ -23,6 +23,31 @@ TEST_F(TuningLoop, TriesAsManyDifferentSchedulesAsAsked) {
   EXPECT_EQ(result.end_reason, "trials");
 }
 
+TEST_F(TuningLoop, PatienceEndsASearchThatFindsNothingBetter) {
+  options_.patience = 6;
+  answer_ = [this](const Schedule& schedule, int) { return timed_outcome(schedule == default_ ? 1e-3 : 2e-3); };
+  const TuneResult result = run();
+  EXPECT_EQ(result.end_reason, "no_improvement");
+  EXPECT_EQ(result.trials.size(), 7u);
+  EXPECT_THAT(log_lines().back(), HasSubstr("\"reason\":\"no_improvement\""));
+  // Each new best starts the count again.
+  options_.log_path.clear();
+  double seconds = 1e-3;
+  answer_ = [&](const Schedule&, int) { return timed_outcome(seconds *= 0.9); };
+  EXPECT_EQ(run().end_reason, "trials");
+}
+
+TEST_F(TuningLoop, ANarrowedSpaceIsTriedAndNothingElse) {
+  options_.filter.sizes = parse_size_choices("vec=1|4 walk=chunked rows=2");
+  options_.max_trials = 12;
+  for (const Trial& trial : run().trials) {
+    if (trial.schedule == default_) continue;
+    EXPECT_TRUE(trial.schedule.vec == 1 || trial.schedule.vec == 4) << trial.schedule.text();
+    EXPECT_EQ(trial.schedule.rows, 2);
+    EXPECT_EQ(trial.schedule.walk, Walk::kChunked);
+  }
+}
+
 TEST_F(TuningLoop, BestIsTheFastestThatWasTimed) {
   const TuneResult result = run();
   ASSERT_TRUE(result.best);

@@ -92,8 +92,10 @@ Target target_of(const std::string& name) {
   return devices.empty() ? load_target("cpu") : devices.front().target;
 }
 
-SpaceFilter filter_of(const std::string& mapping) {
-  return mapping.empty() ? SpaceFilter{} : parse_mapping_filter(mapping);
+SpaceFilter filter_of(const std::string& mapping, const std::string& only) {
+  SpaceFilter filter = mapping.empty() ? SpaceFilter{} : parse_mapping_filter(mapping);
+  filter.sizes = parse_size_choices(only);
+  return filter;
 }
 
 Schedule legal_schedule(const SearchSpace& space, const std::string& text) {

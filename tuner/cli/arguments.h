@@ -38,8 +38,8 @@ class OperatorArguments {
 /// A shipped target by name; "": that of the best device that is present, else the shipped "cpu".
 Target target_of(const std::string& name);
 
-/// --mapping, empty: everything.
-SpaceFilter filter_of(const std::string& mapping);
+/// --mapping and --only, empty: everything.
+SpaceFilter filter_of(const std::string& mapping, const std::string& only = "");
 
 /// The schedule that `text` names; throws UserError with the broken constraint when it is not legal for the
 /// task.

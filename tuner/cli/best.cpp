@@ -7,6 +7,7 @@
 #include "support/text.h"
 #include "tuner/cli/arguments.h"
 #include "tuner/cli/verbs.h"
+#include "tuner/predicting.h"
 
 namespace redtune {
 namespace {
@@ -67,7 +68,7 @@ void print_table(const std::vector<Config>& configs) {
   table.row({"operator", "time", "vs default", "determinism", "device", "schedule"});
   for (const Config& config : configs) {
     table.row(
-        {config.op.key(), format_seconds(config.seconds),
+        {config.op.key(), config.predicted ? "predicted" : format_seconds(config.seconds),
          config.default_seconds > 0 ? fmt::format("{:.2f}x", config.default_seconds / config.seconds) : "-",
          std::string(name(config.determinism)), config.device, config.schedule.text()});
   }
@@ -127,8 +128,9 @@ ExitCode run_graded(const BestArguments& arguments, const std::vector<Config>& a
 }
 
 ExitCode run_best(const BestArguments& arguments) {
-  const std::vector<Config> all = ConfigStore(arguments.configs).list();
+  std::vector<Config> all = ConfigStore(arguments.configs).list();
   if (!arguments.grade.empty()) return run_graded(arguments, all);
+  for (Config& config : ConfigStore(predicted_store(arguments.configs)).list()) all.push_back(std::move(config));
   std::vector<Config> found;
   const bool any = !arguments.operators.given();
   const std::vector<Operator> operators = any ? std::vector<Operator>{} : arguments.operators.read();

@@ -14,7 +14,7 @@ namespace {
 
 struct SpaceArguments {
   OperatorArguments operators;
-  std::string target, mapping, why;
+  std::string target, mapping, only, why;
   std::size_t list = 0;
   bool count = false, isl = false, json = false;
 };
@@ -109,7 +109,7 @@ ExitCode answer_why(const SearchSpace& space, const SpaceArguments& arguments) {
 
 ExitCode run_space(const SpaceArguments& arguments) {
   const Task task = make_task(arguments.operators.read_one(), target_of(arguments.target));
-  const SearchSpace space(task, filter_of(arguments.mapping));
+  const SearchSpace space(task, filter_of(arguments.mapping, arguments.only));
   if (!arguments.why.empty()) return answer_why(space, arguments);
   if (arguments.json) {
     std::cout << space_json(space, arguments.list).dump(2) << "\n";
@@ -139,6 +139,7 @@ VerbAction declare_space(CLI::App& app) {
   CLI::Option* list =
       app.add_option("--list", a.list, "print N schedules, spread over the space")->option_text("N");
   list->excludes(count);
+  app.add_option("--only", a.only, "only these sizes, as \"vec=4|16 rows=1 walk=chunked\"");
   app.add_option("--why", a.why,
                  "say whether SCHEDULE is legal; exit code 2 with the broken constraint if not")
       ->option_text("SCHEDULE");

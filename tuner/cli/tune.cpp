@@ -5,6 +5,7 @@
 #include "cost_model/learned_model.h"
 #include "support/text.h"
 #include "tuner/cli/arguments.h"
+#include "tuner/cli/explain_report.h"
 #include "tuner/cli/signals.h"
 #include "tuner/cli/terminal.h"
 #include "tuner/cli/tune_report.h"
@@ -16,8 +17,8 @@ namespace {
 struct TuneArguments {
   OperatorArguments operators;
   TuneOptions options;
-  std::string device, mapping, time, trials = "64", log;
-  bool json = false, hot = false;
+  std::string device, mapping, only, time, trials = "64", patience, log;
+  bool json = false, hot = false, explain = false;
 };
 
 std::string strategy_help() {
@@ -58,9 +59,12 @@ class TuneVerb {
   void prepare() {
     TuneOptions& options = arguments_.options;
     find_strategy(options.strategy);
-    options.filter = filter_of(arguments_.mapping);
+    options.filter = filter_of(arguments_.mapping, arguments_.only);
     if (!options.model_path.empty()) LearnedModel::load(options.model_path);  // before anything is measured
     options.max_trials = static_cast<std::size_t>(parse_count(arguments_.trials, "--trials"));
+    if (!arguments_.patience.empty()) {
+      options.patience = static_cast<std::size_t>(parse_count(arguments_.patience, "--patience"));
+    }
     if (!arguments_.time.empty()) options.max_seconds = parse_duration(arguments_.time, "--time");
     options.measure.cold = !arguments_.hot;
     options.command_line = command_line();
@@ -80,6 +84,11 @@ class TuneVerb {
       for (const std::string& warning : result.warnings) std::cerr << "redtune: warning: " << warning << "\n";
       out_ << tune_report(result) << std::flush;
       results_.push_back(tune_json(result));
+      if (arguments_.explain && result.best) {
+        const RunExplanation explanation = explain_run(result);
+        out_ << "\n" << explain_text(explanation) << std::flush;
+        results_.back()["explanation"] = explain_json(explanation);
+      }
       return result.best ? ExitCode::kDone : ExitCode::kStoppedEarly;
     } catch (const NoValidSchedule& error) {
       line.clear();
@@ -115,14 +124,18 @@ VerbAction declare_tune(CLI::App& app) {
                  "device to tune on, as `redtune devices` names it (default: the best)");
   app.add_option("--trials", a.trials, "schedules to try for each operator, those in the log included (default 64)");
   app.add_option("--time", a.time, "time limit for each operator, as 90s or 15m");
+  app.add_option("--patience", a.patience, "end after N trials in a row without a new best (default: never)")
+      ->option_text("N");
   app.add_option("--strategy", a.options.strategy, strategy_help());
   app.add_option("--model", a.options.model_path,
                  "model of `redtune train` that guesses before anything is measured (default: analytic)");
   app.add_option("--seed", a.options.seed, "seed of the search (default 1)");
   app.add_option("--mapping", a.mapping, "only these: tree, atomic, hybrid, a combine, or block+grid");
+  app.add_option("--only", a.only, "only these sizes, as \"vec=4|16 rows=1 walk=chunked\"");
   app.add_option("--log", a.log,
                  "log file (default redtune-out/OPERATOR.jsonl); what it holds is not repeated");
   app.add_option("--configs", a.options.config_directory, "config store (default redtune-out/configs)");
+  app.add_flag("--explain", a.explain, "say at the end why the winner won");
   app.add_flag("--hot", a.hot, "time with warm caches instead of cold ones");
   app.add_flag("--retry-crashed", a.options.retry_crashed, "try again what an earlier run died on");
   app.add_flag("--force", a.options.force_log,

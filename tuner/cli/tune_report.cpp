@@ -106,6 +106,7 @@ std::string noise_text(const TuneResult& result) {
 std::string end_text(const std::string& reason) {
   if (reason == "trials") return "trial limit";
   if (reason == "time") return "time limit";
+  if (reason == "no_improvement") return "no improvement for as long as --patience allows";
   return reason == "exhausted" ? "whole space tried" : reason;
 }
 

@@ -56,6 +56,21 @@ constexpr Verb kVerbs[] = {
      "  redtune configs check redtune-out/configs\n"
      "  redtune configs prune redtune-out/configs --dry-run\n",
      declare_configs},
+    {"explain", "say why the best schedule of a log won: knobs, runner-up, what the default lost",
+     "  redtune explain redtune-out/sum-f32-1024-1024-axes-1-f32.jsonl\n"
+     "  redtune explain logs/samples/*.jsonl.gz --json\n",
+     declare_explain},
+    {"predict", "choose a schedule for a GPU that is not here: by a model and the compiler; needs NVRTC, no GPU",
+     "  redtune predict --op sum --shape 1024x1024 --axes 1 --target sm_90\n"
+     "  redtune predict --op sum --shape 1048576 --target sm_80,sm_90 --model gpu.model --top 64\n",
+     declare_predict},
+    {"export", "take tuned kernels elsewhere: bundle, source, cubin, C header, or other tools' formats",
+     "  redtune export --op sum --shape 1024x1024 --axes 1 --format bundle -o shipped --target sm_80,sm_90\n"
+     "  redtune export --op sum --shape 1048576 --format header --schedule \"block=shuffle grid=atomic rx=256\" "
+     "--target sm_90\n"
+     "  redtune export --format wisdom -o wisdom\n"
+     "  redtune export --format cachefile --log redtune-out/sum-f32-1024-1024-axes-1-f32.jsonl\n",
+     declare_export},
     {"devices", "the devices that are present", "  redtune devices --json\n", declare_devices},
     {"targets", "the targets that redtune knows, for work without the device", "  redtune targets\n",
      declare_targets},
