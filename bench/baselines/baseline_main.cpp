@@ -24,7 +24,8 @@ class Server {
  public:
   Json answer(const std::string& line) {
     try {
-      JsonObject request(parse_json(line, "request"), "request");
+      const Json json = parse_json(line, "request");
+      JsonObject request(json, "request");
       const std::string what = request.get_string("do");
       if (what == "open") return open(request);
       if (what == "sample") return sample(request);
