@@ -74,7 +74,7 @@ HostContestant::HostContestant(const HostBaselineEntry& entry, const Task& task,
   layout_ = arena_layout(static_cast<std::int64_t>(input.size()), largest_cache_bytes(), cold,
                          available_memory_bytes() / 2);
   arena_ = make_arena(layout_, input);
-  sample();
+  baseline_->compute(arena_.data(), out_.data());
   const Reference reference = compute_reference(task.op, input, task.canonical.reduced_size());
   const Verdict verdict = check_output(task.op, reference, out_);
   if (!verdict.pass) throw UserError("wrong result: " + verdict.detail);
