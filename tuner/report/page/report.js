@@ -45,7 +45,8 @@
   const axis = (title, more) => ({
     title: { display: Boolean(title), text: title, color: colour("quiet"), font: { size: 12 } },
     ticks: { color: colour("quiet"), maxRotation: 0, autoSkipPadding: 14, ...(more && more.ticks) },
-    grid: { color: faint(colour("line"), 0.7), drawBorder: false },
+    // Lines where there is a label; a logarithmic axis has many more ticks.
+    grid: { color: (at) => (at.tick && at.tick.label === "" ? "transparent" : faint(colour("line"), 0.8)), drawBorder: false },
     ...more, ...(more && more.ticks ? { ticks: { color: colour("quiet"), maxRotation: 0, autoSkipPadding: 14, ...more.ticks } } : {}),
   });
   // Ticks of a logarithmic axis: 1, 2 and 5 of each decade, fewer where there are many decades.
@@ -65,7 +66,7 @@
   };
   const draw = (id, config) => {
     config.options = {
-      responsive: true, maintainAspectRatio: false, animation: false, normalized: true,
+      responsive: true, maintainAspectRatio: false, layout: { padding: { right: 14 } }, animation: false, normalized: true,
       interaction: { mode: "nearest", intersect: false }, ...config.options,
     };
     config.options.plugins = {
@@ -83,13 +84,14 @@
 
   function drawHead() {
     byId("operator").textContent = task.title;
-    byId("where").textContent = [task.device, task.driver, task.timing, task.time].filter(Boolean).join(" · ");
+    const where = [task.device, task.driver, task.timing, task.time.replace("T", " ").replace("Z", " UTC")].filter(Boolean);
+    byId("where").replaceChildren(...where.flatMap((text, i) => (i ? [" · ", element("span", text)] : [text])));
     const good = timed(task), best = task.best === null ? null : task.trials[task.best];
     const base = task.default === null ? null : task.trials[task.default];
     const cards = byId("cards");
     cards.replaceChildren();
-    const card = (value, label) => {
-      const made = element("div", undefined, "card");
+    const card = (value, label, kind = "") => {
+      const made = element("div", undefined, "card " + kind);
       made.append(element("b", value), element("span", label));
       cards.append(made);
     };
@@ -98,7 +100,7 @@
     if (best) card(digits(rate(task, best) / 1e9) + " GB/s", `${bytes(task.bytes)} to move`);
     card(count(task.trials.length), `trials of ${count(task.space_size)} schedules`);
     card(count(task.trials.length - good.length), "failed");
-    if (best) card(best.mapping, `best mapping (${best.class})`);
+    if (best) card(best.mapping.replace("+", "+\u200b"), `best mapping (${best.class})`, "word");
     const verdict = byId("verdict");
     verdict.replaceChildren();
     if (!best) return;
@@ -139,7 +141,7 @@
         data: failed.map((t) => ({ x: t.n, y: range.max / 1.06, trial: t })) });
     }
     draw("curve", { type: "scatter", data: { datasets: sets }, options: {
-      scales: { x: axis("trial", { min: 0, max: task.trials.length + 1, ticks: { precision: 0 } }),
+      scales: { x: axis("trial", { min: 0, max: task.trials.length, ticks: { precision: 0 } }),
         y: axis("", { type: "logarithmic", ...range, ticks: logTicks(time) }) },
       plugins: { tooltip: tooltip((t) => [`#${t.n} ${t.outcome === "timed" ? time(t.seconds) : t.outcome}`, ...wrapped(t.schedule)]) } } });
   }
@@ -175,7 +177,7 @@
     const rows = names.map((name) => bestOf(timed(task).filter((t) => t.mapping === name))).sort((a, b) => a.seconds - b.seconds);
     byId("crossover-title").textContent = "Time by mapping";
     byId("crossover-text").textContent = "The fastest schedule of each mapping that was tried. Logs of several sizes in one report show where mappings cross over.";
-    byId("crossover-box").style.height = Math.max(190, 34 + 26 * rows.length) + "px";
+    byId("crossover-box").style.minHeight = Math.max(190, 34 + 26 * rows.length) + "px";
     const low = rows.length ? rows[0].seconds : 1;
     draw("crossover", { type: "bar", data: { labels: rows.map((t) => t.mapping),
       datasets: [{ data: rows.map((t) => t.seconds / low), backgroundColor: rows.map((t) => faint(colour(t.class), 0.85)), maxBarThickness: 16 }] },
