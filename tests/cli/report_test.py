@@ -53,13 +53,13 @@ class Report(redtune.CommandLine):
         with open(self.path("report.html")) as file:
             return file.read()
 
-    def browse(self, *options, hash=""):
+    def browse(self, *options, page="report.html"):
         program = chromium()
         if not program:
             self.skipTest("no Chromium here (package chromium)")
         done = subprocess.run([program, "--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
                                "--user-data-dir=" + self.path("profile"), "--virtual-time-budget=5000", *options,
-                               "file://" + self.path("report.html") + hash], capture_output=True, text=True, timeout=240)
+                               "file://" + self.path(page)], capture_output=True, text=True, timeout=240)
         self.assertEqual(done.returncode, 0, done.stderr[-2000:])
         return done.stdout, done.stderr
 
@@ -124,18 +124,33 @@ class Report(redtune.CommandLine):
         print(f"drawn in {milliseconds[1]} ms")
 
     def test_it_fits_a_narrow_screen_and_both_themes(self):
-        self.page_of(self.make_log("small", 60))
-        sizes = {}
-        for name, options, hash in (("light", ["--window-size=1280,1400"], "#light"),
-                                    ("dark", ["--window-size=1280,1400"], "#dark"),
-                                    ("narrow", ["--window-size=500,1400"], "#light")):
-            picture = self.path(name + ".png")
-            self.browse("--screenshot=" + picture, *options, hash=hash)
+        """REDTUNE_PICTURES=DIR keeps the pictures: those of docs/ are made so."""
+        self.page_of(self.make_log("large", 300), self.make_log("small", 60))
+        # Chromium has no windows as narrow as a phone.
+        self.write("phone.html", '<body style="margin:0"><iframe style="border:0;width:390px;height:100vh" '
+                                 'src="report.html#light"></iframe>')
+        pictures = {}
+        for name, page, size in (("light", "report.html#light", "1160,1500"), ("dark", "report.html#dark", "1160,1500"),
+                                 ("narrow", "phone.html", "500,1500")):
+            picture = self.path(f"report-{name}.png")
+            self.browse("--screenshot=" + picture, "--window-size=" + size, page=page)
             with open(picture, "rb") as file:
-                sizes[name] = file.read()
-        self.assertNotEqual(sizes["light"], sizes["dark"])
-        for picture in sizes.values():
+                pictures[name] = file.read()
+            if os.environ.get("REDTUNE_PICTURES"):
+                shutil.copy(picture, os.environ["REDTUNE_PICTURES"])
+        self.assertNotEqual(pictures["light"], pictures["dark"])
+        for picture in pictures.values():
             self.assertGreater(len(picture), 20000)
+
+    def test_nothing_is_wider_than_a_phone(self):
+        self.page_of(self.make_log("small", 60))
+        self.write("phone.html", """<body><iframe id="phone" style="border:0;width:390px;height:800px" src="report.html"></iframe>
+            <script>document.getElementById("phone").onload = (event) => {
+              const page = event.target.contentDocument.documentElement;
+              document.body.dataset.wide = page.scrollWidth;
+            };</script>""")
+        dom, _ = self.browse("--dump-dom", "--allow-file-access-from-files", page="phone.html")
+        self.assertLessEqual(int(re.search(r'data-wide="(\d+)"', dom)[1]), 390)
 
 
 if __name__ == "__main__":

@@ -17,20 +17,15 @@ namespace redtune {
 namespace {
 
 constexpr std::string_view kBest = "best_";
-// What a row holds at once beside its baselines: the input as it is made, the device's copy, the reference.
-constexpr double kCopies = 3;
+// Copies of the input that a row holds at once: as it is made, the device's, and two baselines' with what
+// they check by.
+constexpr double kCopies = 5;
 constexpr double kShareOfMemory = 0.8;
 constexpr std::int64_t kPeakElements = std::int64_t{1} << 26;
 
 double memory_of(const BenchOptions& options) {
   if (options.memory_bytes > 0) return options.memory_bytes;
   return kShareOfMemory * static_cast<double>(available_memory_bytes());
-}
-
-double copies_of(const BenchOptions& options) {
-  const auto is_program = [](const std::string& name) { return find_program_baseline(name) != nullptr; };
-  return kCopies +
-         static_cast<double>(std::count_if(options.baselines.begin(), options.baselines.end(), is_program));
 }
 
 bool selected(const SuiteEntry& entry, const std::string& only) {
@@ -63,8 +58,7 @@ BenchPeak measure_peak(const DeviceInfo& device, const BenchOptions& options, co
   ShortForm form;
   form.shape = std::to_string(kPeakElements);
   std::string scaled;
-  const Operator op =
-      scaled_operator(operator_from_short_form(form), copies_of(options), memory_of(options), scaled);
+  const Operator op = scaled_operator(operator_from_short_form(form), kCopies, memory_of(options), scaled);
   TuneOptions tuning = tuning_of(op, options);
   tuning.max_trials = options.peak_trials;
   const TuneResult result = tune(op, device, tuning, callbacks.progress, stop);
@@ -127,7 +121,7 @@ std::vector<PlannedRow> plan_rows(const Suite& suite, const BenchOptions& option
   for (const SuiteEntry& entry : suite.entries) {
     if (!selected(entry, options.only)) continue;
     std::string scaled;
-    const Operator op = scaled_operator(entry.op, copies_of(options), memory_of(options), scaled);
+    const Operator op = scaled_operator(entry.op, kCopies, memory_of(options), scaled);
     rows.push_back({&entry, op, scaled});
   }
   if (rows.empty()) {

@@ -1,4 +1,5 @@
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <iostream>
 #include <memory>
 
@@ -20,9 +21,8 @@ const std::vector<std::string> kReportFormats{"html", "json", "csv"};
 // --format, else the ending of the file, else a page.
 std::string format_of(const ReportArguments& arguments) {
   std::string word = arguments.format;
-  if (word.empty() && arguments.output.find('.') != std::string::npos) {
-    word = arguments.output.substr(arguments.output.rfind('.') + 1);
-  }
+  const std::string ending = std::filesystem::path(arguments.output).extension().string();
+  if (word.empty() && !ending.empty()) word = ending.substr(1);
   if (word.empty()) word = "html";
   for (const std::string& known : kReportFormats) {
     if (word == known) return word;

@@ -12,10 +12,12 @@
 namespace redtune {
 namespace {
 
+// The header of the last run of a task, and how many runs there were.
 struct ReportSource {
   Task task;
-  Json run;
+  Json run = Json::object();
   std::string log;
+  std::size_t runs = 0;
 };
 
 Task report_task_of_run(const Json& run, const std::string& path) {
@@ -39,10 +41,8 @@ class ReportCollector {
       try {
         const Task task = report_task_of_run(run, path);
         // A later header of the same task tells the newer facts.
-        ReportSource& source = sources_[task.key() + "\n" + run.value("device", "")];
-        const std::size_t runs = source.run.value("report_runs", std::size_t{0});
-        source = {task, run, path};
-        source.run["report_runs"] = runs + 1;
+        ReportSource& source = sources_[task.key() + "\n" + JsonObject(run, path).get_string("device", "")];
+        source = {task, run, path, source.runs + 1};
       } catch (const UserError& error) {
         report.warnings.push_back(std::string(error.what()) + "; its run is left out");
       }
@@ -73,22 +73,22 @@ class ReportCollector {
 
  private:
   static ReportTask task_of(const ReportSource& source, const std::vector<Record>& records) {
-    const Json& run = source.run;
+    JsonObject run(source.run, source.log);
     ReportTask task;
     task.task = source.task;
     task.device = records.front().key.device;
     task.timing = records.front().key.timing;
-    task.driver = run.value("driver", "");
-    task.default_schedule = run.value("default_schedule", "");
+    task.driver = run.get_string("driver", "");
+    task.default_schedule = run.get_string("default_schedule", "");
     task.log = source.log;
-    task.command_line = run.value("command_line", "");
-    task.strategy = run.value("strategy", "");
-    task.version = run.value("version", "");
-    task.host = run.value("host", "");
-    task.time = run.value("time", "");
-    task.seed = run.value("seed", std::uint64_t{0});
-    task.space_size = run.value("space_size", std::size_t{0});
-    task.runs = run.value("report_runs", std::size_t{1});
+    task.command_line = run.get_string("command_line", "");
+    task.strategy = run.get_string("strategy", "");
+    task.version = run.get_string("version", "");
+    task.host = run.get_string("host", "");
+    task.time = run.get_string("time", "");
+    task.seed = static_cast<std::uint64_t>(run.get_int("seed", 0));
+    task.space_size = static_cast<std::size_t>(run.get_int("space_size", 0));
+    task.runs = source.runs;
     std::map<std::string, std::string> latest;
     for (const Record& record : records) latest[record.schedule.text()] = record.program_hash;
     TrialBook book(task.trials);

@@ -59,6 +59,10 @@
       return shown.some((n) => Math.abs(lead - n) < 1e-6) ? format(value) : "";
     },
   });
+  // Of times over the fastest: linear from 0 where they are near, else logarithmic.
+  const ratioAxis = (title, most, ticks = {}) => (most < 4 ?
+    axis(title, { min: 0, suggestedMax: Math.max(1.5, most * 1.02), ticks: { maxTicksLimit: 6, callback: (v) => String(Number(digits(v))), ...ticks } }) :
+    axis(title, { type: "logarithmic", min: 0.9, max: most * 1.2, ticks: { ...logTicks((v) => (v < 1 ? "" : String(Number(digits(v))))), ...ticks } }));
   // Round ends for a logarithmic axis around some values.
   const logRange = (values) => {
     const low = Math.min(...values), high = Math.max(...values);
@@ -156,20 +160,26 @@
     const kin = tasks.filter((t) => t.device === task.device && t.timing === task.timing && timed(t).length);
     const sizes = new Set(kin.map((t) => t.bytes));
     if (sizes.size > 1) {
+      // By class; where only one was tried, by mapping.
+      const kinds = new Set(kin.flatMap((t) => timed(t).map((trial) => trial.class)));
+      const key = kinds.size > 1 ? "class" : "mapping";
+      const names = key === "class" ? CLASSES : [...new Set(kin.flatMap((t) => timed(t).map((trial) => trial.mapping)))];
+      const palette = ["tree", "atomic", "hybrid", "default", "quiet", "best"];
       byId("crossover-title").textContent = "Time by mapping and size";
-      byId("crossover-text").textContent = `Best time of each class over the best of all, per task (${kin.length}): where lines cross, another mapping wins.`;
-      const sets = CLASSES.map((name) => ({
-        label: name, borderColor: colour(name), backgroundColor: colour(name), pointStyle: SHAPES[name], radius: 4, borderWidth: 1.5,
-        showLine: true,
-        data: kin.map((t) => {
-          const own = bestOf(timed(t).filter((trial) => trial.class === name)), best = bestOf(timed(t));
-          return own && { x: t.bytes, y: own.seconds / best.seconds, trial: own, task: t };
-        }).filter(Boolean).sort((a, b) => a.x - b.x),
-      })).filter((set) => set.data.length);
+      byId("crossover-text").textContent = `Best time of each ${key} over the best of all, per task (${kin.length}): where lines cross, another mapping wins.`;
+      const sets = names.map((name, at) => {
+        const tint = colour(key === "class" ? name : palette[at % palette.length]);
+        return { label: name, borderColor: tint, backgroundColor: tint, pointStyle: SHAPES[name] || "circle", radius: 4, borderWidth: 1.5,
+          showLine: true,
+          data: kin.map((t) => {
+            const own = bestOf(timed(t).filter((trial) => trial[key] === name)), best = bestOf(timed(t));
+            return own && { x: t.bytes, y: own.seconds / best.seconds, trial: own, task: t };
+          }).filter(Boolean).sort((a, b) => a.x - b.x) };
+      }).filter((set) => set.data.length);
       const values = sets.flatMap((set) => set.data.map((point) => point.y));
       draw("crossover", { type: "scatter", data: { datasets: sets }, options: {
         scales: { x: axis("bytes to move", { type: "logarithmic", ...logRange(kin.map((t) => t.bytes)), ticks: logTicks(bytes) }),
-          y: axis("× the best", { type: "logarithmic", min: 0.95, max: Math.max(1.3, Math.max(...values) * 1.15), ticks: logTicks((v) => digits(v)) }) },
+          y: ratioAxis("× the best", Math.max(...values)) },
         plugins: { tooltip: tooltip((t, point) => [point.task.title, `${t.mapping}: ${time(t.seconds)}`]) } } });
       return;
     }
@@ -182,7 +192,7 @@
     draw("crossover", { type: "bar", data: { labels: rows.map((t) => t.mapping),
       datasets: [{ data: rows.map((t) => t.seconds / low), backgroundColor: rows.map((t) => faint(colour(t.class), 0.85)), maxBarThickness: 16 }] },
       options: { indexAxis: "y",
-        scales: { x: axis("× the fastest", { type: "logarithmic", min: 0.9, max: Math.max(1.3, rows.length ? rows[rows.length - 1].seconds / low * 1.2 : 1), ticks: logTicks((v) => digits(v)) }),
+        scales: { x: ratioAxis("× the fastest", rows[rows.length - 1].seconds / low),
           y: axis("", { ticks: { autoSkip: false, color: colour("ink") }, grid: { display: false } }) },
         plugins: { legend: { display: false }, tooltip: { callbacks: { label: (item) => {
           const t = rows[item.dataIndex];
@@ -310,10 +320,10 @@
       const winner = task.best === null ? null : fieldsOf(task.trials[task.best])[name];
       draw(canvas, { data: { labels: values, datasets: [
         { type: "line", data: middle, showLine: false, pointStyle: "line", radius: 7, borderWidth: 2, borderColor: colour("quiet"), label: "median" },
-        { type: "bar", data: best, backgroundColor: values.map((v) => (v === winner ? colour("accent") : colour("bar"))), maxBarThickness: 26, label: "best", base: 0.9 },
+        { type: "bar", data: best, backgroundColor: values.map((v) => (v === winner ? colour("accent") : colour("bar"))), maxBarThickness: 26, label: "best" },
       ] }, options: { interaction: { mode: "index", intersect: false },
-        scales: { x: axis("", { grid: { display: false }, ticks: { font: { size: 11 } } }),
-          y: axis("", { type: "logarithmic", min: 0.9, max: Math.max(1.5, Math.max(...middle) * 1.2), ticks: { ...logTicks((v) => digits(v).replace(".00", "")), font: { size: 11 } } }) },
+        scales: { x: axis("", { grid: { display: false }, ticks: isNaN(values[0]) ? { font: { size: 10.5 }, autoSkip: false, maxRotation: 40 } : { font: { size: 11 } } }),
+          y: ratioAxis("", Math.max(...middle, ...best), { font: { size: 11 } }) },
         plugins: { legend: { display: false }, tooltip: { callbacks: {
           title: (items) => `${name} = ${items[0].label} (${groups.get(values[items[0].dataIndex]).length} schedules)`,
           label: (item) => `${item.dataset.label}: ${digits(item.raw)} × the fastest` } } } } });
