@@ -4,23 +4,16 @@
 //     bench_cpu_table [--only TEXT] [--trials 64] [--strategy bayes] [--rounds 7] [--md]
 //
 // A second run resumes the tuning from its logs and measures again.
-#include <sys/resource.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
-#include <ctime>
 #include <filesystem>
 #include <iostream>
 #include <memory>
 #include <optional>
 #include <thread>
 
-#include "bench/openmp_loops.h"
-#include "support/cpu_facts.h"
-#include "measure/input_arena.h"
-#include "measure/reference.h"
+#include "bench/baselines/host_baseline.h"
 #include "support/error.h"
 #include "support/stats.h"
 #include "support/text.h"
@@ -31,8 +24,6 @@
 
 namespace redtune {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 struct Shape {
   const char* text;  // brackets around reduced extents
@@ -77,100 +68,6 @@ Operator operator_of(const Shape& shape) {
   return operator_from_short_form(form);
 }
 
-LoopShape loop_shape(const Canonical& canonical) {
-  const std::string form = canonical.form();
-  const auto extent = [&](std::size_t i) { return canonical.groups[i].extent; };
-  if (form == "R") return {.reduced = extent(0)};
-  if (form == "PR") return {.kept = extent(0), .reduced = extent(1)};
-  if (form == "RP") return {.reduced = extent(0), .after = extent(1)};
-  if (form == "RPR") return {.before = extent(0), .kept = extent(1), .reduced = extent(2)};
-  if (form == "PRP") return {.kept = extent(0), .reduced = extent(1), .after = extent(2)};
-  throw InternalError("no OpenMP loop for " + canonical.text());
-}
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-/// Times that a thread of this process lost its core to another program.
-long preemptions() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return usage.ru_nivcsw;
-}
-
-/// Until the threads of the loop stand ready, each on its own core: then a parallel region takes
-/// microseconds. Woken threads may share a core at first, which costs a loop many times its own duration.
-void settle_team(int threads) {
-  constexpr double kReady = 20e-6, kLongest = 0.1;
-  const Clock::time_point begin = Clock::now();
-  for (int ready = 0; ready < 3 && seconds_since(begin) < kLongest;) {
-    const Clock::time_point start = Clock::now();
-    openmp_wake(threads);
-    ready = seconds_since(start) < kReady ? ready + 1 : 0;
-  }
-}
-
-/// Until those threads have stopped spinning for more work: the device measures on the same cores.
-void wait_for_sleeping_team() {
-  constexpr double kStep = 5e-3, kIdle = 0.05, kLongest = 0.5;
-  const Clock::time_point begin = Clock::now();
-  double used = 1;
-  while (used > kIdle * kStep && seconds_since(begin) < kLongest) {
-    const std::clock_t before = std::clock();
-    std::this_thread::sleep_for(std::chrono::duration<double>(kStep));
-    used = static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC;
-  }
-}
-
-/// The loop with its own copies of the input.
-class OpenMpLoop {
- public:
-  OpenMpLoop(const Task& task, std::uint64_t seed, int threads)
-      : shape_(loop_shape(task.canonical)),
-        half_(task.input_dtype() == DType::kF16),
-        threads_(threads),
-        out_(static_cast<std::size_t>(task.canonical.parallel_size())) {
-    const std::vector<unsigned char> input = make_input(task.op, seed);
-    layout_ = arena_layout(static_cast<std::int64_t>(input.size()), largest_cache_bytes(), true,
-                           available_memory_bytes() / 2);
-    arena_ = make_arena(layout_, input);
-    sample();
-    check(task, input);
-  }
-
-  double sample() {
-    const unsigned char* const in = arena_.data() + layout_.offset(turn_++ % layout_.copies);
-    settle_team(threads_);
-    const long before = preemptions();
-    const Clock::time_point start = Clock::now();
-    openmp_sum(shape_, half_, in, out_.data(), threads_);
-    const double seconds = seconds_since(start);
-    preempted_ = preemptions() > before;
-    return seconds;
-  }
-
-  /// Whether another program ran in the midst of the last sample.
-  bool preempted() const { return preempted_; }
-
- private:
-  void check(const Task& task, const std::vector<unsigned char>& input) const {
-    const auto* const bytes = reinterpret_cast<const unsigned char*>(out_.data());
-    const Reference reference = compute_reference(task.op, input, task.canonical.reduced_size());
-    const Verdict verdict = check_output(task.op, reference, {bytes, bytes + out_.size() * sizeof(float)});
-    if (!verdict.pass) throw InternalError("the OpenMP loop is wrong: " + verdict.detail);
-  }
-
-  LoopShape shape_;
-  bool half_;
-  int threads_;
-  std::vector<float> out_;
-  ArenaLayout layout_;
-  SharedMemory arena_;
-  std::int64_t turn_ = 0;
-  bool preempted_ = false;
-};
-
 /// Schedules by role; one that has several roles is measured once.
 struct Contestants {
   std::vector<Candidate> candidates;
@@ -208,7 +105,7 @@ struct Row {
 };
 
 // One round: every candidate, then the loop.
-void measure_round(Evaluator& evaluator, const Contestants& all, OpenMpLoop& loop,
+void measure_round(Evaluator& evaluator, const Contestants& all, HostContestant& loop,
                    std::vector<std::vector<double>>& device_seconds, std::vector<double>& loop_seconds,
                    int& preempted) {
   const auto done = [&](std::size_t index, const Outcome& outcome) {
@@ -232,7 +129,8 @@ Row measure(const TuneResult& result, const Settings& settings, const std::atomi
   const Contestants all = contestants_of(result);
   MeasureOptions options = settings.tuning.measure;
   options.min_samples = options.max_samples = kSamplesPerRound;
-  OpenMpLoop loop(result.task, options.data_seed, settings.threads);
+  HostContestant loop(find_host_baseline("openmp"), result.task, options.data_seed, options.cold,
+                      settings.threads);
   wait_for_sleeping_team();
   const std::unique_ptr<Evaluator> evaluator = make_device_evaluator(result.device, result.task, options);
   std::vector<std::vector<double>> device_seconds(all.candidates.size());

@@ -43,6 +43,12 @@ redtune_need_package(fmt fmt::fmt libfmt-dev VERSION 8)
 redtune_need_package(spdlog spdlog::spdlog libspdlog-dev)
 redtune_need_package(ZLIB ZLIB::ZLIB zlib1g-dev)
 
+# Charts of the report, embedded in its page. No other version has been looked at than that of Debian 12 (3.9).
+find_file(REDTUNE_CHART_JS chart.min.js PATHS /usr/share/javascript/chart.js /usr/share/nodejs/chart.js/dist NO_DEFAULT_PATH)
+if(NOT REDTUNE_CHART_JS)
+  message(FATAL_ERROR "package libjs-chart.js: needed 3.x, found none (chart.min.js)")
+endif()
+
 # Optional: only tests check files against their JSON schemas with it (Debian's package brings all of Qt along).
 add_library(redtune_valijson INTERFACE)
 add_library(redtune::valijson ALIAS redtune_valijson)
@@ -65,7 +71,7 @@ if(REDTUNE_WITH_XGBOOST)
   endif()
 endif()
 
-mark_as_advanced(REDTUNE_GMP_INCLUDE_DIR REDTUNE_VALIJSON_INCLUDE_DIR REDTUNE_CUDA_INCLUDE_DIR
+mark_as_advanced(REDTUNE_GMP_INCLUDE_DIR REDTUNE_CHART_JS REDTUNE_VALIJSON_INCLUDE_DIR REDTUNE_CUDA_INCLUDE_DIR
                  REDTUNE_CUPTI_INCLUDE_DIR)
 
 # Headers only: the libraries behind them are opened at run time.

@@ -46,7 +46,7 @@ ISL_FREE_FOLDERS = ["deploy", "logs"]
 MAX_LINES = 600
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 GENERATED = {"support/version.h", "configs/config_schema_text.h"}
-GENERATED_PATTERN = re.compile(r"codegen/embedded_\w+\.h$")
+GENERATED_PATTERN = re.compile(r"(?:codegen|tuner)/embedded_\w+\.h$")
 
 
 class Tree:

@@ -21,7 +21,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = os.environ.get("REDTUNE_PROGRAM", str(ROOT / "build/bin/redtune"))
 BLOCK = re.compile(r"^<!-- run(?:: (?P<needs>\w+))? -->\n```sh\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 LESS_WORK = [(re.compile(r"--trials \d+"), "--trials 2"), (re.compile(r"--time \S+"), "--time 6s"),
-             (re.compile(r"--sample \d+"), "--sample 1")]
+             (re.compile(r"--sample \d+"), "--sample 1"), (re.compile(r"--rounds \d+"), "--rounds 1"),
+             (re.compile(r"--peak-trials \d+"), "--peak-trials 0")]
 SECONDS = 120
 NO_DEVICE = 4
 
@@ -116,7 +117,7 @@ class Commands(unittest.TestCase):
                 self.assertTrue((path.parent / target).exists(), f"{path.name}: {target} is not there")
 
     def test_named_files_exist(self):
-        name = re.compile(r"`((?:support|space|codegen|logs|measure|configs|tuner|tests)/[\w/.-]+\.(?:h|cpp|cuh|cl|py|json))`")
+        name = re.compile(r"`((?:support|space|codegen|logs|measure|configs|tuner|bench|tests)/[\w/.-]+\.(?:h|cpp|cu|cuh|cl|py|json))`")
         for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
             for file in name.findall(path.read_text()):
                 if not re.search(r"[A-Z]{2}", file):

@@ -46,6 +46,17 @@ constexpr Verb kVerbs[] = {
      "  redtune replay redtune-out/sum-f32-1024-1024-axes-1-f32.jsonl\n"
      "  redtune replay convolution_A100.json.gz dedispersion_T4.json --strategy bayes,random --repeats 100\n",
      declare_replay},
+    {"bench", "measure the operators of a suite beside baselines and published times",
+     "  redtune bench\n"
+     "  redtune bench panamera_single --format md -o table.md\n"
+     "  redtune bench network_reductions --only bert_base --trials 16 --baselines default,openmp,onednn\n"
+     "  redtune bench my_suite.json --baselines default,best_last_block,best_atomic --format csv\n",
+     declare_bench},
+    {"report", "logs as one page with charts, or as JSON or CSV",
+     "  redtune report redtune-out/sum-f32-1024-1024-axes-1.jsonl -o report.html\n"
+     "  redtune report redtune-out/bench/*.jsonl -o report.html\n"
+     "  redtune report run.jsonl --format csv\n",
+     declare_report},
     {"best", "the best schedules that the config store holds",
      "  redtune best\n"
      "  redtune best --op sum --shape 1024x1024 --axes 1 --json\n",
