@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "support/stats.h"
+#include "support/stopwatch.h"
 
 namespace redtune {
 namespace {
@@ -15,10 +16,6 @@ constexpr int kRacingSamples = 3;
 constexpr double kClearlySlower = 3, kHopelesslySlower = 10;
 // A beat wakes the tool, which would disturb the next repetition if it came after each of many short ones.
 constexpr double kBeatSeconds = 0.25;
-
-double sampling_seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 bool known_well_enough(const std::vector<double>& seconds, double target_spread) {
   constexpr int kResamples = 200;
@@ -74,7 +71,7 @@ Samples take_samples(const SamplingRules& rules, std::size_t launches,
   Clock::time_point last_beat = Clock::now();
   const auto repetition = [&] {
     const std::vector<LaunchTime> times = repeat();
-    if (sampling_seconds_since(last_beat) >= kBeatSeconds) {
+    if (seconds_since(last_beat) >= kBeatSeconds) {
       beat();
       last_beat = Clock::now();
     }
@@ -101,7 +98,7 @@ Samples take_samples(const SamplingRules& rules, std::size_t launches,
       samples.refused = time.refused;
       return samples;
     }
-  } while (samples.seconds.empty() || !enough(rules, samples, sampling_seconds_since(start)));
+  } while (samples.seconds.empty() || !enough(rules, samples, seconds_since(start)));
   return samples;
 }
 
