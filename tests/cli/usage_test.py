@@ -5,8 +5,8 @@ import os
 
 from redtune import NO_DEVICE, SMALL, CommandLine, main
 
-VERBS = ["tune", "space", "show", "run", "compile", "train", "replay", "explain", "predict", "export", "best", "configs",
-         "devices", "targets", "counters", "doctor", "version"]
+VERBS = ["tune", "space", "show", "run", "compile", "train", "replay", "explain", "predict", "export", "best", "bench", "report",
+         "configs", "devices", "targets", "counters", "doctor", "version"]
 
 
 class Usage(CommandLine):

@@ -12,6 +12,7 @@
 #include "configs/config_store.h"
 #include "measure/device.h"
 #include "measure/reference.h"
+#include "space/axes.h"
 #include "space/mappings.h"
 #include "space/search_space.h"
 #include "support/hash.h"
