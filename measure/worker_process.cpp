@@ -16,7 +16,7 @@ namespace {
 constexpr double kStartSeconds = 60;
 constexpr double kWriteSeconds = 10;
 constexpr double kIdleStepSeconds = 0.001;
-constexpr const char* kOrigin = "worker's reply";
+constexpr const char* kReplyOrigin = "worker's reply";
 
 double now_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -61,11 +61,11 @@ void WorkerProcess::start() {
     prefix.insert(prefix.end(), setup_.command_prefix.begin(), setup_.command_prefix.end());
     options.command.insert(options.command.begin(), prefix.begin(), prefix.end());
   }
-  options.extra_environment = {compiler_cache_variable(), "REDTUNE_WORKER_FAULT=" + setup_.fault};
+  options.extra_environment = setup_.environment;  // of two of one name the first counts
+  options.extra_environment.push_back(compiler_cache_variable());
+  options.extra_environment.push_back("REDTUNE_WORKER_FAULT=" + setup_.fault);
   // Without it two threads of PoCL often share a core. Compile workers would all sit on the first one.
   if (measuring) options.extra_environment.push_back("POCL_AFFINITY=1");
-  options.extra_environment.insert(options.extra_environment.end(), setup_.environment.begin(),
-                                   setup_.environment.end());
   options.stderr_path = evidence_.path(stderr_name_);
   try {
     process_.emplace(options);
@@ -95,7 +95,7 @@ void WorkerProcess::ensure_running() {
     request["clock"] = setup_.clock;
     request["compile_only"] = role_ == Role::kCompile;
     Answer answer = ask_at_start(request);
-    limits_ = parse_device_limits(JsonObject(answer.reply, kOrigin).get_object("limits"));
+    limits_ = parse_device_limits(JsonObject(answer.reply, kReplyOrigin).get_object("limits"));
   }
   if (has_input_ || setup_.arena.path.empty()) return;
   Json request = Json::object();
@@ -153,8 +153,8 @@ std::optional<Answer> WorkerProcess::poll(double wait_seconds) {
 Answer WorkerProcess::understand(const std::string& line) {
   Answer answer;
   try {
-    const Json reply = parse_json(line, kOrigin);
-    JsonObject object(reply, kOrigin);
+    const Json reply = parse_json(line, kReplyOrigin);
+    JsonObject object(reply, kReplyOrigin);
     const std::string is = object.get_string("is");
     if (is == "beat") {
       answer.state = Answer::State::kDone;

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "measure/parallel.h"
 #include "support/error.h"
 
 namespace redtune {
@@ -12,7 +13,7 @@ void VerifyArguments::declare(CLI::App& app) {
   app.add_option("--jobs", jobs_, "worker processes (default: one per core)");
   app.add_flag(
       "--oclgrind", oclgrind_,
-      "run under Oclgrind: bad accesses and divergent barriers are found too, and small tasks go faster");
+      "run under Oclgrind: bad accesses, divergent barriers and reads of what nobody wrote are found too");
   app.add_flag("--races", races_, "with --oclgrind: look for data races as well (slow)");
   app.add_flag("--no-optimize", no_optimize_, "PoCL: compile without optimization, twice as fast");
 }
@@ -26,6 +27,8 @@ VerifyOptions VerifyArguments::options() const {
   options.watch = races_ ? Watch::kRaces : oclgrind_ ? Watch::kAccesses : Watch::kNone;
   return options;
 }
+
+int VerifyArguments::jobs() const { return jobs_ > 0 ? jobs_ : host_cores(); }
 
 DeviceInfo VerifyArguments::pick() const {
   if (oclgrind_ && device_.empty()) return pick_device("cpu");
