@@ -11,13 +11,12 @@ constexpr unsigned char kGuard = 0xC3;
 // NaN in every float type; no result of 0, 1 or a few in the integer types.
 constexpr unsigned char kFloatPoison = 0xFF, kIntegerPoison = 0xA5;
 
-void prepare(Driver& driver, const Program& program, bool poisoned) {
+void prepare(Driver& driver, const Program& program) {
   for (std::size_t i = 0; i < program.buffers.size(); ++i) {
     const BufferSpec& spec = program.buffers[i];
     if (spec.kind == BufferKind::kInput) continue;
     const unsigned char poison = info(spec.dtype).is_float ? kFloatPoison : kIntegerPoison;
-    const bool counts = spec.kind == BufferKind::kCounter;
-    if (counts || poisoned) driver.fill(i, 0, spec.bytes(), counts ? 0 : poison);
+    driver.fill(i, 0, spec.bytes(), spec.kind == BufferKind::kCounter ? 0 : poison);
     driver.fill(i, spec.bytes(), kGuardBytes, kGuard);
   }
 }
@@ -68,8 +67,8 @@ void check_guards(Driver& driver, const Program& program) {
 }
 
 void guarded_run(Driver& driver, const Program& program, std::span<unsigned char> output, const Fault& fault,
-                 std::int64_t number, std::int64_t copy, bool poison) {
-  prepare(driver, program, poison);
+                 std::int64_t number, std::int64_t copy) {
+  prepare(driver, program);
   apply_before(fault, number);
   if (!program.launches.empty() && !fault.hits(FaultKind::kEarlyReturn, number)) driver.launch(copy);
   for (std::size_t i = 0; i < program.buffers.size(); ++i) {

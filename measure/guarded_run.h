@@ -12,10 +12,9 @@ namespace redtune {
 /// Poisons outputs, scratch and guards, zeroes counters, runs the loaded `program` exactly once on the given
 /// copy of the input, and copies its output (a merged program's: its outputs, one after the other) to
 /// `output`. Throws CandidateFailure (wrong result) naming the buffer when a guard changed or a counter is
-/// not zero again. `poison` false leaves outputs and scratch as they are, for a device that itself knows what
-/// has been written.
+/// not zero again.
 void guarded_run(Driver& driver, const Program& program, std::span<unsigned char> output, const Fault& fault,
-                 std::int64_t number, std::int64_t copy = 0, bool poison = true);
+                 std::int64_t number, std::int64_t copy = 0);
 
 /// Throws CandidateFailure as guarded_run does; for use after timing.
 void check_guards(Driver& driver, const Program& program);

@@ -201,11 +201,8 @@ DeviceLimits OpenClDriver::limits() const {
 }
 
 void OpenClDriver::set_input(const unsigned char* arena, const ArenaLayout& layout) {
-  // A CPU device reads the shared memory where it lies; a GPU gets its own copy, in its own memory. So does Oclgrind,
-  // which takes memory that it was not given a copy of for memory that nobody wrote.
-  const auto platform = device_value<cl_platform_id>(device_, CL_DEVICE_PLATFORM);
-  const bool watched = text_of(clGetPlatformInfo, platform, CL_PLATFORM_NAME) == "Oclgrind";
-  const cl_mem_flags how = is_cpu(device_) && !watched ? CL_MEM_USE_HOST_PTR : CL_MEM_COPY_HOST_PTR;
+  // A CPU device reads the shared memory where it lies; a GPU gets its own copy, in its own memory.
+  const cl_mem_flags how = is_cpu(device_) ? CL_MEM_USE_HOST_PTR : CL_MEM_COPY_HOST_PTR;
   cl_int code = CL_SUCCESS;
   arena_.reset(clCreateBuffer(context_.get(), CL_MEM_READ_ONLY | how,
                               static_cast<std::size_t>(layout.bytes()), const_cast<unsigned char*>(arena),

@@ -210,8 +210,6 @@ void Verifier::run_next(Slot& slot) {
   Json request = Json::object();
   request["do"] = "run";
   request["copy"] = slot.input;
-  // Oclgrind knows what has been written, until somebody else writes: poison would hide it once and for all.
-  request["poison"] = options_.watch == Watch::kNone || slot.input > 0;
   slot.worker.send(request, options_.run_deadline_seconds);
 }
 
@@ -274,30 +272,13 @@ void Verifier::advance(Work& work, Slot& slot) {
     slot.log.take();
     return fail(work, slot, answer->failure.kind, answer->failure.detail);
   }
-  const std::vector<std::string> found = reports(work, slot);
-  if (!found.empty()) return fail(work, slot, OutcomeKind::kWrongResult, "oclgrind: " + found.front());
+  const std::vector<std::string> reports = slot.log.take();
+  if (!reports.empty()) return fail(work, slot, OutcomeKind::kWrongResult, "oclgrind: " + reports.front());
   if (slot.state == Slot::State::kLoading) return run_next(slot);
   compare(work, slot);
   if (++slot.input < work.inputs.size()) return run_next(slot);
   slot.state = Slot::State::kIdle;
-  // Oclgrind does not forget what it knew of a buffer when the next one takes its address.
-  if (options_.watch != Watch::kNone) slot.worker.kill();
   for (const ScheduleVerdict& member : slot.build.members) work.done(member);
-}
-
-// What the watcher has to say of the last request. It loses track of vectors that are taken apart: of values that
-// nobody set it knows in kernels without vectors only.
-std::vector<std::string> Verifier::reports(const Work& work, Slot& slot) const {
-  std::vector<std::string> reports = slot.log.take();
-  std::erase_if(reports, [&](const std::string& report) {
-    if (!is_of_uninitialized(report)) return false;
-    const std::string kernel = kernel_of(report);
-    const std::size_t digits = kernel.find_last_not_of("0123456789") + 1;
-    const std::size_t member = digits < kernel.size() ? std::stoul(kernel.substr(digits)) : 0;
-    if (member >= slot.build.members.size()) return false;
-    return work.schedules[slot.build.members[member].index].vec > 1;
-  });
-  return reports;
 }
 
 void Verifier::verify(const Task& task, std::span<const Schedule> schedules,

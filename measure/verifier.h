@@ -78,7 +78,6 @@ class Verifier {
   void compare(Work& work, Slot& slot);
   void fail(Work& work, Slot& slot, OutcomeKind kind, const std::string& detail);
   void run_next(Slot& slot);
-  std::vector<std::string> reports(const Work& work, Slot& slot) const;
 
   DeviceInfo device_;
   VerifyOptions options_;

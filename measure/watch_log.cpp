@@ -23,8 +23,6 @@ bool halves_of_vector(std::string_view report) {
 
 }  // namespace
 
-bool is_of_uninitialized(std::string_view report) { return has(report, "ninitialized"); }
-
 std::string kernel_of(std::string_view report) {
   constexpr std::string_view kWord = "Kernel: ";
   const std::size_t at = report.find(kWord);
@@ -35,8 +33,7 @@ std::string kernel_of(std::string_view report) {
 
 std::vector<std::string> watch_command(Watch watch, const std::string& log) {
   if (watch == Watch::kNone) return {};
-  std::vector<std::string> command{"oclgrind", "--num-threads", "1",     "--max-errors",
-                                   "1000000",  "--log",         log,     "--uninitialized"};
+  std::vector<std::string> command{"oclgrind", "--num-threads", "1", "--max-errors", "1000000", "--log", log};
   if (watch == Watch::kRaces) command.emplace_back("--data-races");
   return command;
 }

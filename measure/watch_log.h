@@ -12,7 +12,7 @@ namespace redtune {
 /// machine code, which makes it the fastest device for small tasks, except when it looks for races.
 enum class Watch : std::uint8_t {
   kNone,
-  kAccesses,  // accesses outside of buffers, divergent barriers, reads of what nobody wrote
+  kAccesses,  // accesses outside of buffers, divergent barriers
   kRaces,     // these and data races
 };
 
@@ -24,9 +24,6 @@ std::vector<std::string> watch_command(Watch watch, const std::string& log);
 /// partials and sets the ticket back. And that the halves of a vector, folded at the end of a second kernel, are not
 /// initialized: it loses track of vectors that are taken apart.
 std::vector<std::string> oclgrind_reports(std::string_view text);
-
-/// Whether a report is about a value that nobody has set.
-bool is_of_uninitialized(std::string_view report);
 
 /// The kernel that a report names; "" when it names none.
 std::string kernel_of(std::string_view report);

@@ -114,7 +114,7 @@ Json Worker::prime() {
 Json Worker::run(JsonObject& request) {
   const std::int64_t copy = request.get_int("copy", 0);
   guarded_run(*driver_, program_, {output_.data(), static_cast<std::size_t>(output_.bytes())}, fault_,
-              number_, copy, request.get_bool("poison", true));
+              number_, copy);
   return done();
 }
 

@@ -2,13 +2,6 @@
 // wrong is found and blamed on the schedule that did it.
 #include "measure/verifier.h"
 
-#include <set>
-
-#include "codegen/program.h"
-#include "measure/evidence.h"
-#include "measure/input_arena.h"
-#include "measure/shared_memory.h"
-#include "measure/worker_process.h"
 #include "space/search_space.h"
 #include "tests/measure/device_fixture.h"
 
@@ -131,73 +124,6 @@ TEST_F(VerifierTest, OclgrindSeesWhatAnswersDoNotShow) {
     GTEST_SKIP() << absent.what();
   }
   for (const auto& [index, verdict] : verify()) EXPECT_FALSE(verdict.failure) << verdict.detail;
-}
-
-// The program asks for a partial result that no kernel has written.
-constexpr const char* kTooEarly =
-    "RT_KERNEL(rt_main, 1, 1)(RT_GLOBAL const rt_f32* RT_RESTRICT x, RT_GLOBAL rt_f32* y, RT_GLOBAL rt_f32* part) {\n"
-    "  if (part[0] > 0) y[0] = x[0];\n"
-    "  else y[0] = 1;\n"
-    "}\n";
-
-TEST_F(VerifierTest, OclgrindSeesReadsOfWhatNobodyWrote) {
-  options_.watch = Watch::kAccesses;
-  try {
-    Verifier(device_, options_);
-  } catch (const UserError& absent) {
-    GTEST_SKIP() << absent.what();
-  }
-  Evidence evidence;
-  WatchLog log(evidence.path("log"));
-  const SharedMemory arena = SharedMemory::create("redtune-test-in", 4096),
-                     output = SharedMemory::create("redtune-test-out", 4096);
-  WorkerSetup setup;
-  setup.device_id = device_.id;
-  setup.target = device_.target;
-  setup.layout = arena_layout(4, 0, false, 0);
-  setup.arena = {arena.path(), arena.bytes()};
-  setup.output = {output.path(), output.bytes()};
-  setup.command_prefix = watch_command(Watch::kAccesses, log.path());
-  Program program;
-  program.text = kTooEarly;
-  program.buffers = {{"x", BufferKind::kInput, DType::kF32, 1},
-                     {"out", BufferKind::kOutput, DType::kF32, 1},
-                     {"partials", BufferKind::kScratch, DType::kF32, 1}};
-  KernelLaunch launch;
-  launch.entry = "rt_main";
-  launch.grid = {1, 1, 1};
-  launch.block = {1, 1, 1};
-  launch.arguments = {0, 1, 2};
-  program.launches = {launch};
-  WorkerProcess worker(setup, WorkerProcess::Role::kVerify, evidence, 0);
-  worker.ensure_running();
-  const Json load = {{"do", "load"}, {"number", 1}, {"program", to_json(program)}};
-  ASSERT_EQ(worker.ask(load, 60).state, Answer::State::kDone);
-  EXPECT_TRUE(log.take().empty());
-  ASSERT_EQ(worker.ask({{"do", "run"}, {"copy", 0}, {"poison", false}}, 60).state, Answer::State::kDone);
-  const std::vector<std::string> reports = log.take();
-  ASSERT_FALSE(reports.empty());
-  EXPECT_TRUE(is_of_uninitialized(reports.front())) << reports.front();
-  EXPECT_EQ(kernel_of(reports.front()), "rt_main");
-}
-
-TEST_F(VerifierTest, NothingIsReadTooEarlyInAnyMapping) {
-  options_.watch = Watch::kAccesses;
-  try {
-    Verifier(device_, options_);
-  } catch (const UserError& absent) {
-    GTEST_SKIP() << absent.what();
-  }
-  task_ = make_task(operator_from_short_form({"sum", "5x67", "1", "f32", "", "", false}), device_.target);
-  const SearchSpace space(task_);
-  std::set<std::string> seen;
-  schedules_.clear();
-  for (std::size_t i = 0; i < space.size(); ++i) {
-    if (space.at(i).vec == 1 && seen.insert(space.at(i).mapping()).second) schedules_.push_back(space.at(i));
-  }
-  EXPECT_GE(seen.size(), 10u);
-  for (const auto& [index, verdict] : verify())
-    EXPECT_FALSE(verdict.failure) << schedules_[index].text() << ": " << verdict.detail;
 }
 
 }  // namespace

@@ -43,12 +43,9 @@ TEST(WatchLog, HalvesOfAVectorAreExcusedInSecondKernelsOnly) {
   EXPECT_EQ(oclgrind_reports(depends + "rt_final\n  if (rt_last[0]) {\n").size(), 1u);
 }
 
-TEST(WatchLog, KnowsKernelAndKind) {
+TEST(WatchLog, KnowsTheKernel) {
   EXPECT_EQ(kernel_of(kInvalid), "rt_main_3");
   EXPECT_EQ(kernel_of("Oclgrind says nothing\n"), "");
-  EXPECT_FALSE(is_of_uninitialized(kInvalid));
-  EXPECT_TRUE(is_of_uninitialized("Controlflow depends on uninitialized value\n"));
-  EXPECT_TRUE(is_of_uninitialized("Uninitialized value read from global memory\n"));
 }
 
 TEST(WatchLog, CountsAreNoReport) {

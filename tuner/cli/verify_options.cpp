@@ -13,7 +13,7 @@ void VerifyArguments::declare(CLI::App& app) {
   app.add_option("--jobs", jobs_, "worker processes (default: one per core)");
   app.add_flag(
       "--oclgrind", oclgrind_,
-      "run under Oclgrind: bad accesses, divergent barriers and reads of what nobody wrote are found too");
+      "run under Oclgrind: bad accesses and divergent barriers are found too, and small tasks go faster");
   app.add_flag("--races", races_, "with --oclgrind: look for data races as well (slow)");
   app.add_flag("--no-optimize", no_optimize_, "PoCL: compile without optimization, twice as fast");
 }
