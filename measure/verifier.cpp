@@ -11,11 +11,12 @@
 #include "codegen/codegen.h"
 #include "support/cpu_facts.h"
 #include "measure/feasibility.h"
+#include "measure/kernel_linker.h"
 #include "measure/parallel.h"
-#include "measure/watch_log.h"
 #include "measure/worker_process.h"
 #include "space/axes.h"
 #include "support/error.h"
+#include "support/files.h"
 #include "support/text.h"
 
 namespace redtune {
@@ -24,6 +25,14 @@ namespace {
 /// Buffers of one build together, and the outputs that a worker hands over.
 constexpr std::int64_t kMostBuildBytes = std::int64_t{256} << 20;
 
+/// Where workers find their linker and PoCL keeps kernels meanwhile, in the directory of the evidence.
+constexpr const char *kLinkerDirectory = "linker", *kKernelDirectory = "kernels";
+
+std::string make_directory(const std::string& path) {
+  make_directories(path);
+  return path;
+}
+
 bool in_path(const std::string& program) {
   const char* const path = std::getenv("PATH");
   for (const std::string& directory : split(path ? path : "", ':')) {
@@ -31,13 +40,6 @@ bool in_path(const std::string& program) {
     if (std::filesystem::exists(directory + "/" + program, ignored)) return true;
   }
   return false;
-}
-
-std::vector<std::string> watcher(Watch watch, const std::string& log) {
-  if (watch == Watch::kNone) return {};
-  std::vector<std::string> command{"oclgrind", "--num-threads", "1", "--max-errors", "1000000", "--log", log};
-  if (watch == Watch::kRaces) command.emplace_back("--data-races");
-  return command;
 }
 
 std::int64_t bytes_of_tensor(const Tensor& tensor, std::int64_t elements) {
@@ -65,9 +67,14 @@ struct Verifier::Slot {
         worker(setup, WorkerProcess::Role::kVerify, evidence, index) {
     setup.device_id = device.id;
     setup.fault = options.worker_fault;
-    setup.command_prefix = watcher(options.watch, log.path());
+    setup.command_prefix = watch_command(options.watch, log.path());
     // PoCL adds this to the options of every build.
     if (!options.optimize) setup.environment.emplace_back("POCL_EXTRA_BUILD_FLAGS=-cl-opt-disable");
+    const std::string linker = short_linker(make_directory(evidence.path(kLinkerDirectory)));
+    if (!linker.empty()) setup.environment.push_back(linker);
+    if (options.keep_kernels) return;
+    setup.environment.emplace_back("POCL_KERNEL_CACHE=0");
+    setup.environment.push_back("POCL_CACHE_DIR=" + make_directory(evidence.path(kKernelDirectory)));
   }
   WorkerSetup setup;
   WatchLog log;
@@ -102,7 +109,14 @@ Verifier::Verifier(const DeviceInfo& device, const VerifyOptions& options)
   for (int i = 0; i < jobs; ++i) slots_.push_back(std::make_unique<Slot>(device, options, *evidence_, i));
 }
 
-Verifier::~Verifier() = default;
+// Evidence may stay, these need not.
+Verifier::~Verifier() {
+  slots_.clear();
+  std::error_code ignored;
+  for (const char* name : {kLinkerDirectory, kKernelDirectory}) {
+    std::filesystem::remove_all(evidence_->path(name), ignored);
+  }
+}
 
 std::vector<VerifyInput> pattern_inputs(const Operator& op, std::uint64_t seed) {
   std::vector<VerifyInput> inputs;

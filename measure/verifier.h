@@ -13,24 +13,18 @@
 #include "measure/reference.h"
 #include "measure/device.h"
 #include "measure/input_patterns.h"
+#include "measure/watch_log.h"
 
 namespace redtune {
 
 class Evidence;
-
-/// What looks over the kernels' shoulders: Oclgrind, an OpenCL device that interprets them. It needs no
-/// machine code, which makes it the fastest device for small tasks, except when it looks for races.
-enum class Watch : std::uint8_t {
-  kNone,
-  kAccesses,  // accesses outside of buffers, divergent barriers
-  kRaces,     // these and data races
-};
 
 struct VerifyOptions {
   std::uint64_t data_seed = 1;
   int jobs = 0;                         // worker processes; 0: one per core
   std::size_t programs_per_build = 16;  // merged into one text
   bool optimize = true;                 // false: PoCL compiles for speed of compiling, twice as fast
+  bool keep_kernels = true;             // false: PoCL forgets what it compiled, for texts that never come again
   Watch watch = Watch::kNone;
   double build_deadline_seconds = 300, run_deadline_seconds = 60;
   std::string worker_fault;  // test builds: passed to the workers, see measure/fault.h

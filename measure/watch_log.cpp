@@ -9,12 +9,34 @@
 namespace redtune {
 namespace {
 
+bool has(std::string_view report, std::string_view part) { return report.find(part) != std::string_view::npos; }
+
 bool ordered_by_ticket(std::string_view report) {
-  const auto has = [&](std::string_view part) { return report.find(part) != std::string_view::npos; };
-  return has("data race") && (has("_PEEK(") || has("rt_peek_") || (has("ticket[") && has("] = 0;")));
+  return has(report, "data race") && (has(report, "_PEEK(") || has(report, "rt_peek_") ||
+                                      (has(report, "ticket[") && has(report, "] = 0;")));
+}
+
+bool halves_of_vector(std::string_view report) {
+  return has(report, "Controlflow depends") && kernel_of(report).starts_with("rt_final") &&
+         (has(report, "RT_FOLD(") || has(report, "RT_STORE1("));
 }
 
 }  // namespace
+
+std::string kernel_of(std::string_view report) {
+  constexpr std::string_view kWord = "Kernel: ";
+  const std::size_t at = report.find(kWord);
+  if (at == std::string_view::npos) return "";
+  const std::size_t begin = at + kWord.size();
+  return trim(std::string(report.substr(begin, report.find_first_of(" \n", begin) - begin)));
+}
+
+std::vector<std::string> watch_command(Watch watch, const std::string& log) {
+  if (watch == Watch::kNone) return {};
+  std::vector<std::string> command{"oclgrind", "--num-threads", "1", "--max-errors", "1000000", "--log", log};
+  if (watch == Watch::kRaces) command.emplace_back("--data-races");
+  return command;
+}
 
 // A report begins at the left margin; what belongs to it is indented. Counts of suppressed reports are no
 // report.
@@ -30,12 +52,15 @@ std::vector<std::string> oclgrind_reports(std::string_view text) {
     if (open) reports.back() += line + "\n";
   }
   std::erase_if(reports, ordered_by_ticket);
+  std::erase_if(reports, halves_of_vector);
   return reports;
 }
 
 std::vector<std::string> WatchLog::take() {
-  std::ifstream file(path_, std::ios::binary);
-  if (!file.seekg(offset_)) return {};
+  std::ifstream file(path_, std::ios::binary | std::ios::ate);
+  if (!file) return {};
+  if (file.tellg() < offset_) offset_ = 0;  // another process has begun a log of its own
+  file.seekg(offset_);
   std::ostringstream text;
   text << file.rdbuf();
   offset_ += static_cast<std::int64_t>(text.str().size());

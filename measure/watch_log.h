@@ -1,4 +1,4 @@
-// What a program that watches kernels (Oclgrind) wrote to its log.
+// A program that watches kernels (Oclgrind), and what it wrote to its log.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,25 @@
 
 namespace redtune {
 
-/// The reports in a piece of Oclgrind's log. What it says of groups that are ordered by a ticket is left out:
-/// it knows the order that barriers make inside a group, not that of the ticket, whose last holder reads all
-/// partials and sets the ticket back.
+/// What looks over the kernels' shoulders: Oclgrind, an OpenCL device that interprets them. It needs no
+/// machine code, which makes it the fastest device for small tasks, except when it looks for races.
+enum class Watch : std::uint8_t {
+  kNone,
+  kAccesses,  // accesses outside of buffers, divergent barriers
+  kRaces,     // these and data races
+};
+
+/// The command in front of the program to watch; empty for none.
+std::vector<std::string> watch_command(Watch watch, const std::string& log);
+
+/// The reports in a piece of Oclgrind's log. Two kinds are left out. What it says of groups that are ordered by a
+/// ticket: it knows the order that barriers make inside a group, not that of the ticket, whose last holder reads all
+/// partials and sets the ticket back. And that the halves of a vector, folded at the end of a second kernel, are not
+/// initialized: it loses track of vectors that are taken apart.
 std::vector<std::string> oclgrind_reports(std::string_view text);
+
+/// The kernel that a report names; "" when it names none.
+std::string kernel_of(std::string_view report);
 
 /// Follows a log that another process appends to.
 class WatchLog {

@@ -61,11 +61,11 @@ void WorkerProcess::start() {
     prefix.insert(prefix.end(), setup_.command_prefix.begin(), setup_.command_prefix.end());
     options.command.insert(options.command.begin(), prefix.begin(), prefix.end());
   }
-  options.extra_environment = {compiler_cache_variable(), "REDTUNE_WORKER_FAULT=" + setup_.fault};
+  options.extra_environment = setup_.environment;  // of two of one name the first counts
+  options.extra_environment.push_back(compiler_cache_variable());
+  options.extra_environment.push_back("REDTUNE_WORKER_FAULT=" + setup_.fault);
   // Without it two threads of PoCL often share a core. Compile workers would all sit on the first one.
   if (measuring) options.extra_environment.push_back("POCL_AFFINITY=1");
-  options.extra_environment.insert(options.extra_environment.end(), setup_.environment.begin(),
-                                   setup_.environment.end());
   options.stderr_path = evidence_.path(stderr_name_);
   try {
     process_.emplace(options);

@@ -21,6 +21,9 @@ constexpr int kLaneLog = 5;      // additions that one lane of a GPU block does 
 constexpr int kAtomicsLog = 12;  // atomics on one output when each thread has its own
 constexpr int kSectorLog = 5;    // bytes that a GPU fetches at once
 constexpr int kClusterLog = 3;   // blocks of a cluster that every device with clusters can place
+/// Elements that one f32 accumulator adds up one after the other, and those that it counts: at 2^24 adding one changes
+/// nothing any more, so sums of ones would stop there, and a running mean would forget how old it is.
+constexpr int kChainLog = 23;
 
 Tiling tiling(const F& f, const S& s) { return tiling_of(f.axes, s, f.task->target.warp); }
 std::int64_t tiled_extent(const F& f) { return f.axes.row_type ? f.axes.kept : f.axes.inner; }
@@ -142,6 +145,14 @@ Text registers(const F& f, const S& s) {
   const int bytes = state_bytes(f.task->reduce_op(), f.task->accumulator());
   return fmt::format("rows*acc*vec = {}*{}*{} accumulators of {} bytes = {} bytes of registers per thread",
                      s.rows, s.acc, s.vec, bytes, std::int64_t{s.rows} * s.acc * s.vec * bytes);
+}
+
+Text chain_too_long(const F& f, const S& s) {
+  const std::int64_t chains = std::int64_t{s.split} * s.rx * s.acc * (f.axes.row_type ? s.vec : 1);
+  return fmt::format(
+      "{} elements in split*rx*acc{} = {} accumulators: an f32 that adds one element after the other stands still at "
+      "2^24 (limit 2^{} each)",
+      f.axes.reduced, f.axes.row_type ? "*vec" : "", chains, kChainLog);
 }
 
 Text shared_bytes(const F& f, const S& s) {
@@ -349,6 +360,11 @@ class Builder {
     const int words_log = std::max(0, f_.accumulator_log - 2);
     add("registers", {{kAcc, 1}, {kVec, 1}}, (f_.cpu ? 10 : 5) - rows_ - words_log, registers);
     add("vector_alignment", {{kVec, 1}}, floor_log2(max_vector(*f_.task)), too_wide);
+    const int elements_log = ceil_log2(f_.axes.reduced);
+    if (elements_log > kChainLog && f_.task->accumulator() == DType::kF32 && adds_up(f_.task->reduce_op())) {
+      add("chain", {{kSplit, -1}, {kRx, -1}, {kAcc, -1}, {kVec, f_.vec_kept - 1}}, kChainLog - elements_log,
+          chain_too_long);
+    }
     const int shared_log = floor_log2(target.shared_bytes_per_block) - f_.accumulator_log;
     if (block_ == B::kLane || block_ == B::kTree) {
       add("shared_bytes", {{kRx, 1}, {kPx, 1}, {kVec, f_.vec_kept}}, shared_log, shared_bytes);

@@ -134,21 +134,25 @@ std::int64_t gpu_elements_per_thread(const Schedule& s, const Axes& axes) {
   return std::clamp<std::int64_t>(wanted, 1, 32);
 }
 
-/// Blocks share the reduced axis by atomics: for sums (and means, which are sums until their last step) only, where a
-/// zero fill is the identity, as published.
+/// Blocks that share the reduced axis. Sums (and means, which are sums until their last step) do so by atomics, as many
+/// as published, where atomics on the output are legal. Everything else keeps partials for a second kernel: as many
+/// blocks as give each unit a few, since beyond that partials only grow. (Published is a single block for those; with a
+/// long axis it would leave a device idle.)
 void gpu_split(Schedule& s, const SpaceFacts& facts, std::int64_t elements) {
   constexpr std::int64_t kShortRow = 1024;
+  constexpr int kBlocksPerUnitLog = 2;
   const Axes& axes = facts.axes;
+  if (axes.row_type && axes.reduced < kShortRow) return;
   const bool adds = info(facts.task->reduce_op()).combine == name(ReduceOp::kSum);
-  if (!adds || (axes.row_type && axes.reduced < kShortRow)) return;
-  if (reject_mapping(*facts.task, s.block, GridCombine::kAtomic)) return;
+  const bool atomic = adds && !reject_mapping(*facts.task, s.block, GridCombine::kAtomic);
   const double blocks = static_cast<double>(axes.reduced) / static_cast<double>(elements * s.rx);
   const int nearest = blocks <= 1 ? 0 : static_cast<int>(std::lround(std::log2(blocks)));
-  const int waves = facts.units_log + facts.waves_log + floor_log2(s.px) - facts.kept_log;
+  const int waves_log = atomic ? facts.waves_log : kBlocksPerUnitLog;
+  const int waves = facts.units_log + waves_log + floor_log2(s.px) - facts.kept_log;
   const int split = std::min({nearest, facts.split_log - floor_log2(s.rx), waves, 16});
   if (split <= 0) return;
   s.split = power(split);
-  s.grid = GridCombine::kAtomic;
+  s.grid = atomic ? GridCombine::kAtomic : GridCombine::kSecondKernel;
 }
 
 Schedule gpu_default(const Task&, const SpaceFacts& facts) {

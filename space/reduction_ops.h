@@ -110,6 +110,8 @@ constexpr std::string_view name(ReduceOp op) { return info(op).name; }
 
 /// Whether a last step makes the result of the state.
 constexpr bool finishes(ReduceOp op) { return info(op).atomic != AtomicForm::kState; }
+/// Whether partial results are sums, whose error grows with the number of additions one after the other.
+constexpr bool adds_up(ReduceOp op) { return !info(op).exact && op != ReduceOp::kProd; }
 /// Whether that step divides by the number of elements less `ddof`.
 constexpr bool has_ddof(ReduceOp op) { return info(op).state == State::kMoments; }
 

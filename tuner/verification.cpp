@@ -77,15 +77,35 @@ void VerifyTally::add(const Task& task, const Schedule& schedule, const Schedule
                        run_command(task.op, schedule, verdict.input, seed_)});
 }
 
+VerifyTally::VerifyTally(JsonObject json) : seed_(0) {
+  for (const auto& [mapping, row] : json.get("mappings").items()) {
+    JsonObject fields = json.get_object("mappings").get_object(mapping);
+    mappings_[mapping] = {fields.get_int("schedules"), fields.get_int("runs"), fields.get_int("rejected"),
+                          fields.get_int("failed"), number_of_json(fields.get("max_error")).value_or(0)};
+  }
+  for (const Json& failure : json.get("failures")) {
+    const auto text = [&](const char* key) { return failure.at(key).get<std::string>(); };
+    failures_.push_back({text("schedule"), text("mapping"), text("pattern"), text("kind"), text("detail"), text("command")});
+  }
+}
+
+void VerifyTally::add(const VerifyTally& other) {
+  for (const auto& [mapping, tally] : other.mappings_) mappings_[mapping] += tally;
+  failures_.insert(failures_.end(), other.failures_.begin(), other.failures_.end());
+}
+
+MappingTally& MappingTally::operator+=(const MappingTally& other) {
+  schedules += other.schedules;
+  runs += other.runs;
+  rejected += other.rejected;
+  failed += other.failed;
+  max_error = std::max(max_error, other.max_error);
+  return *this;
+}
+
 MappingTally VerifyTally::total() const {
   MappingTally total;
-  for (const auto& [mapping, tally] : mappings_) {
-    total.schedules += tally.schedules;
-    total.runs += tally.runs;
-    total.rejected += tally.rejected;
-    total.failed += tally.failed;
-    total.max_error = std::max(total.max_error, tally.max_error);
-  }
+  for (const auto& [mapping, tally] : mappings_) total += tally;
   return total;
 }
 

@@ -27,14 +27,18 @@ struct VerifyFailure {
 struct MappingTally {
   std::int64_t schedules = 0, runs = 0, rejected = 0, failed = 0;
   double max_error = 0;
+  MappingTally& operator+=(const MappingTally& other);
 };
 
 /// Verdicts of one or more tasks, by mapping.
 class VerifyTally {
  public:
-  explicit VerifyTally(std::uint64_t seed) : seed_(seed) {}
+  explicit VerifyTally(std::uint64_t seed = 0) : seed_(seed) {}
+  /// Reads what `json` gives. Throws UserError.
+  explicit VerifyTally(JsonObject json);
 
   void add(const Task& task, const Schedule& schedule, const ScheduleVerdict& verdict);
+  void add(const VerifyTally& other);
 
   const std::map<std::string, MappingTally>& mappings() const { return mappings_; }
   MappingTally total() const;

@@ -30,9 +30,16 @@ typedef rt_f64 rt_acc_f64;
 #define RT_MEMBER __device__ __forceinline__
 #define RT_GLOBAL
 #define RT_RESTRICT __restrict__
-#define RT_KERNEL(name, bx, by) extern "C" __global__ void __launch_bounds__((bx) * (by)) name
+// Left alone, the assembler aims at several blocks per multiprocessor and now and then puts registers aside for that;
+// with RT_RESIDENT it keeps room for so many only.
+#ifdef RT_RESIDENT
+#define RT_BOUNDS(threads) __launch_bounds__(threads, RT_RESIDENT)
+#else
+#define RT_BOUNDS(threads) __launch_bounds__(threads)
+#endif
+#define RT_KERNEL(name, bx, by) extern "C" __global__ void RT_BOUNDS((bx) * (by)) name
 #define RT_KERNEL_CLUSTER(name, bx, by, blocks) \
-  extern "C" __global__ void __cluster_dims__(blocks, 1, 1) __launch_bounds__((bx) * (by)) name
+  extern "C" __global__ void __cluster_dims__(blocks, 1, 1) RT_BOUNDS((bx) * (by)) name
 #define RT_SHARED(type, name, n) __shared__ type name[n]
 #define RT_BLOCK ((rt_i32)blockIdx.x)
 #define RT_TX ((rt_i32)threadIdx.x)

@@ -73,6 +73,17 @@ TEST_F(NvrtcTest, CompilesToACubinWithItsNumbers) {
   EXPECT_EQ(result.find("absent"), nullptr);
 }
 
+// The bounds ask for two blocks of 1024 threads, unless the second try asks for one.
+TEST_F(NvrtcTest, CompilesAgainWithRoomForRegistersWhatSpills) {
+  std::string text = kTwoKernels;
+  const std::string bounds = "__launch_bounds__(1024, 2)";
+  text.replace(text.find(bounds), bounds.size(), "__launch_bounds__(256, RT_RESIDENT)");
+  const NvrtcResult result = nvrtc_->compile("#ifndef RT_RESIDENT\n#define RT_RESIDENT 8\n#endif\n" + text, options());
+  ASSERT_TRUE(result.ok) << result.log;
+  EXPECT_EQ(result.find("spilling")->spill_store_bytes, 0);
+  EXPECT_GT(result.find("spilling")->registers, 32);
+}
+
 TEST_F(NvrtcTest, ReadsTheSameNumbersFromTheBinary) {
   for (int architecture : {75, 80, 90, 100, 120}) {
     if (nvrtc_->newest_usable(architecture) != architecture) continue;

@@ -1,13 +1,19 @@
 // Runs one small kernel per mapping and form on the first OpenCL device that calls itself a CPU, and checks
 // its answers. Plain on the machine's own device, or under Oclgrind, which then is the device and watches
-// each memory access; what it has to say comes between the lines that name the kernels.
+// each memory access: what it has to say fails the case as well.
 //
-//     oclgrind_host [seed = 1] [untouched]   exits 1 when an answer is wrong, 77 without a device
+//     oclgrind_host [seed = 1]                        on the machine's own device
+//     oclgrind_host SEED races | uninitialized        starts itself under Oclgrind
+//     oclgrind_host SEED races | uninitialized LOG    what that start runs
 //
-// untouched: nobody fills the outputs and partials, so that Oclgrind can tell who reads them too early. Only
-// schedules with vec=1: what it believes of vectors that are taken apart is wrong.
+// Exits 1 when a case fails, 77 (skipped) without a device or without Oclgrind.
+//
+// uninitialized: nobody fills the outputs and partials, so that Oclgrind can tell who reads them too early. Only
+// schedules with vec=1: what it believes of vectors that are taken apart is wrong. Both without optimization,
+// because Oclgrind does not know all that LLVM's passes leave behind (freeze, scopes of aliases).
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -22,12 +28,14 @@
 
 #include "codegen/codegen.h"
 #include "measure/reference.h"
+#include "measure/watch_log.h"
 #include "space/axes.h"
 #include "space/mappings.h"
 #include "space/search_space.h"
 #include "support/error.h"
 #include "support/rng.h"
 #include "tests/space/task_builder.h"
+#include "tests/support/temporary_directory.h"
 
 namespace redtune {
 namespace {
@@ -157,7 +165,7 @@ class Device {
   cl_program built_ = nullptr;
 };
 
-bool run_case(Device& device, const Task& task, const Schedule& schedule, bool untouched) {
+bool run_case(Device& device, const Task& task, const Schedule& schedule, bool untouched, WatchLog* log) {
   std::fprintf(stderr, "case: %s %s\n", task.key().c_str(), schedule.text().c_str());
   const std::vector<unsigned char> input = make_input(task.op, 1);
   const Reference reference = compute_reference(task.op, input, combine_depth(task, schedule));
@@ -172,7 +180,9 @@ bool run_case(Device& device, const Task& task, const Schedule& schedule, bool u
     std::fprintf(stderr, "wrong: %s (memory was full of %02x)\n", verdict.detail.c_str(), poison.value_or(0));
     return false;
   }
-  return true;
+  const std::vector<std::string> reports = log != nullptr ? log->take() : std::vector<std::string>();
+  for (const std::string& report : reports) std::fprintf(stderr, "%s\n", report.c_str());
+  return reports.empty();
 }
 
 /// A schedule of the space, one without vectors for `untouched`; nothing when there is none.
@@ -187,7 +197,7 @@ std::optional<Schedule> draw(const SearchSpace& space, Rng& rng, bool untouched)
 
 class Run {
  public:
-  Run(std::uint64_t seed, bool untouched) : rng_(seed), untouched_(untouched) {}
+  Run(std::uint64_t seed, bool untouched, WatchLog* log) : rng_(seed), untouched_(untouched), log_(log) {}
 
   int run() {
     std::size_t turn = 0;
@@ -218,16 +228,32 @@ class Run {
     if (!schedule) return;
     seen_.insert(std::string(mapping.name));
     ++cases_;
-    failed_ += run_case(device_, task, *schedule, untouched_) ? 0 : 1;
+    failed_ += run_case(device_, task, *schedule, untouched_, log_) ? 0 : 1;
   }
 
   Device device_;
   const Target target_ = load_target("cpu");
   Rng rng_;
   const bool untouched_;
+  WatchLog* const log_;
   std::set<std::string> seen_;
   std::size_t cases_ = 0, failed_ = 0;
 };
+
+constexpr int kSkipped = 77;
+
+/// The same program under Oclgrind; comes back only where there is none.
+int under_oclgrind(char** argv) {
+  const TemporaryDirectory directory;
+  const std::string log = directory.file("log"), mode = argv[2];
+  const char* const flag = mode == "races" ? "--data-races" : "--uninitialized";
+  // Its log is small; a run that gets that far leaves the directory behind.
+  const char* const command[] = {"oclgrind", "--max-errors", "100000", flag, "--log", log.c_str(), "--build-options",
+                                 "-cl-opt-disable", argv[0], argv[1], argv[2], log.c_str(), nullptr};
+  ::execvp(command[0], const_cast<char* const*>(command));
+  std::fprintf(stderr, "oclgrind is not installed (apt install oclgrind)\n");
+  return kSkipped;
+}
 
 }  // namespace
 }  // namespace redtune
@@ -235,10 +261,14 @@ class Run {
 int main(int argc, char** argv) {
   try {
     const std::uint64_t seed = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1;
-    return redtune::Run(seed, argc > 2 && std::string(argv[2]) == "untouched").run();
+    const bool untouched = argc > 2 && std::string(argv[2]) == "uninitialized";
+    if (argc == 3) return redtune::under_oclgrind(argv);
+    std::optional<redtune::WatchLog> log;
+    if (argc > 3) log.emplace(argv[3]);
+    return redtune::Run(seed, untouched, log ? &*log : nullptr).run();
   } catch (const redtune::NoDevice& absent) {
     std::fprintf(stderr, "%s\n", absent.what());
-    return 77;
+    return redtune::kSkipped;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "failed: %s\n", error.what());
   }

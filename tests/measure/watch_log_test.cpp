@@ -36,6 +36,18 @@ TEST(WatchLog, OrderOfTicketsIsExcusedOtherRacesAreNot) {
   EXPECT_EQ(oclgrind_reports("Invalid read of size 4\n\tRT_PEEK(f32, part + i)\n").size(), 1u);
 }
 
+TEST(WatchLog, HalvesOfAVectorAreExcusedInSecondKernelsOnly) {
+  const std::string depends = "Controlflow depends on uninitialized value\n\tKernel: ";
+  EXPECT_TRUE(oclgrind_reports(depends + "rt_final_2\n  RT_STORE1(f32, f32, y, RT_FOLD(sum, f32, 16, a0_0));\n").empty());
+  EXPECT_EQ(oclgrind_reports(depends + "rt_main_2\n  RT_STORE1(f32, f32, y, RT_FOLD(sum, f32, 16, a0_0));\n").size(), 1u);
+  EXPECT_EQ(oclgrind_reports(depends + "rt_final\n  if (rt_last[0]) {\n").size(), 1u);
+}
+
+TEST(WatchLog, KnowsTheKernel) {
+  EXPECT_EQ(kernel_of(kInvalid), "rt_main_3");
+  EXPECT_EQ(kernel_of("Oclgrind says nothing\n"), "");
+}
+
 TEST(WatchLog, CountsAreNoReport) {
   EXPECT_TRUE(oclgrind_reports("\nOclgrind: 1000 errors generated - suppressing further errors\n").empty());
 }
@@ -49,6 +61,8 @@ TEST(WatchLog, FollowsAFileThatGrows) {
   EXPECT_TRUE(log.take().empty());
   std::ofstream(log.path(), std::ios::app) << kInvalid << kInvalid;
   EXPECT_EQ(log.take().size(), 2u);
+  std::ofstream(log.path()) << kInvalid;
+  EXPECT_EQ(log.take().size(), 1u) << "a log that begins anew";
 }
 
 }  // namespace

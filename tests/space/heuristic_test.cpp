@@ -6,6 +6,7 @@
 #include <set>
 #include <sstream>
 
+#include "space/axes.h"
 #include "space/constraints.h"
 #include "space/mappings.h"
 #include "space/search_space.h"
@@ -92,11 +93,27 @@ TEST(Heuristic, AGpuReducesShortAxesInOneThread) {
   EXPECT_EQ(s.block, BlockCombine::kNone);
 }
 
-TEST(Heuristic, AGpuSplitsByAtomicsOnlyWhereTheyAreLegal) {
-  EXPECT_EQ(default_schedule(task_of("21128x768", "0", "sm_90")).grid, GridCombine::kAtomic);
-  EXPECT_EQ(default_schedule(task_of("21128x768", "0", "sm_90", "max")).grid, GridCombine::kNone);
-  EXPECT_EQ(default_schedule(task_of("21128x768", "0", "sm_90", "sum", "f16")).grid, GridCombine::kNone);
-  EXPECT_EQ(default_schedule(repeatable(task_of("21128x768", "0", "sm_90"))).grid, GridCombine::kNone);
+TEST(Heuristic, AGpuSplitsByAtomicsWhereTheyAreLegalAndElseKeepsPartials) {
+  const auto grid = [](const Task& task) { return default_schedule(task).grid; };
+  EXPECT_EQ(grid(task_of("21128x768", "0", "sm_90")), GridCombine::kAtomic);
+  EXPECT_EQ(grid(task_of("21128x768", "0", "sm_90", "max")), GridCombine::kSecondKernel);
+  EXPECT_EQ(grid(task_of("21128x768", "0", "sm_90", "sum", "f16")), GridCombine::kSecondKernel);
+  EXPECT_EQ(grid(repeatable(task_of("21128x768", "0", "sm_90"))), GridCombine::kSecondKernel);
+}
+
+TEST(Heuristic, AGpuHasBlocksForEachUnitWhateverTheOperator) {
+  for (const ReduceOpInfo& op : kReduceOps) {
+    for (const char* target : {"sm_75", "sm_80", "sm_90", "sm_100"}) {
+      for (const auto& [shape, axes] : {std::pair{"16777216", ""}, {"4x4194304", "1"}, {"1048576x64", "0"}}) {
+        const Task task = task_of(shape, axes, target, std::string(op.name));
+        const Schedule schedule = default_schedule(task);
+        const std::int64_t blocks = tiling_of(axes_of(task.canonical), schedule, task.target.warp).blocks();
+        if (schedule.grid == GridCombine::kAtomic) continue;  // as published
+        EXPECT_GE(blocks, task.target.units) << task.key() << " " << schedule.text();
+        EXPECT_LE(blocks, 8 * task.target.units) << task.key() << " " << schedule.text();
+      }
+    }
+  }
 }
 
 TEST(Heuristic, IsLegalForTinyAndOddShapes) {

@@ -216,6 +216,21 @@ TEST(SearchSpace, NamesTheConstraintThatAScheduleBreaks) {
   EXPECT_EQ(broken(cpu, "prefetch=4096"), "prefetch_reach");
 }
 
+// An f32 that counts or adds ones stands still at 2^24.
+TEST(SearchSpace, SumsInF32HaveNoChainsInWhichOnesGetLost) {
+  for (const char* op : {"sum", "mean", "var", "std", "l2norm", "logsumexp"}) {
+    const SearchSpace row(task_of("33554432", "", "cpu", op)), column(task_of("33554432x3", "0", "cpu", op));
+    EXPECT_EQ(broken(row, "vec=1"), "chain") << op;
+    EXPECT_EQ(broken(row, "acc=4 items=4"), "") << op;
+    EXPECT_EQ(broken(column, "px=1"), "chain") << op;
+    EXPECT_EQ(broken(column, "acc=4 items=4"), "") << op;
+  }
+  EXPECT_EQ(broken(SearchSpace(task_of("8388608", "", "cpu")), "vec=1"), "");
+  EXPECT_EQ(broken(SearchSpace(task_of("33554432", "", "cpu", "max")), "vec=1"), "");
+  EXPECT_EQ(broken(SearchSpace(task_of("33554432", "", "cpu", "sum", "i32")), "vec=1"), "");
+  EXPECT_EQ(broken(SearchSpace(task_of("33554432", "", "cpu", "sum", "f64")), "vec=1"), "");
+}
+
 TEST(SearchSpace, ExplainsWithNumbers) {
   const SearchSpace gpu(task_of("768x21128", "1", "sm_90"));
   EXPECT_EQ(explained(gpu, "block=shuffle rx=256 px=8"),

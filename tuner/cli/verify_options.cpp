@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "measure/parallel.h"
 #include "support/error.h"
 
 namespace redtune {
@@ -26,6 +27,8 @@ VerifyOptions VerifyArguments::options() const {
   options.watch = races_ ? Watch::kRaces : oclgrind_ ? Watch::kAccesses : Watch::kNone;
   return options;
 }
+
+int VerifyArguments::jobs() const { return jobs_ > 0 ? jobs_ : host_cores(); }
 
 DeviceInfo VerifyArguments::pick() const {
   if (oclgrind_ && device_.empty()) return pick_device("cpu");

@@ -18,6 +18,9 @@ class VerifyArguments {
   /// Throws NoDevice.
   DeviceInfo pick() const;
   std::uint64_t seed() const { return seed_; }
+  /// Worker processes side by side.
+  int jobs() const;
+  bool optimize() const { return !no_optimize_; }
   /// "cpu: AMD ..., under Oclgrind", for reports.
   std::string device_text(const DeviceInfo& device) const;
 
