@@ -133,7 +133,9 @@ struct Launcher {
 
   Launcher() {
     for (const DeviceInfo& device : list_devices()) {
-      if (device.id == "cpu") return start(device);
+      if (device.id != "cpu") continue;
+      start(device);
+      return;
     }
     problem = "no OpenCL device for the CPU";
   }

@@ -7,6 +7,7 @@
 
 #include "codegen/cubin_info.h"
 #include "codegen/kernel_cache.h"
+#include "codegen/program.h"
 #include "configs/config_store.h"
 #include "space/search_space.h"
 
