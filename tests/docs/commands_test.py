@@ -53,6 +53,15 @@ class Commands(unittest.TestCase):
         self.assertGreaterEqual(len(blocks(ROOT / "README.md")), 3)
         self.run_document(ROOT / "README.md")
 
+    def test_every_field_of_a_schedule_is_explained(self):
+        schedule = subprocess.run([PROGRAM, "space", "--op", "sum", "--shape", "64x256", "--axes", "1", "--target", "cpu",
+                                   "--list", "1"], text=True, check=True, stdout=subprocess.PIPE).stdout
+        section = (ROOT / "docs/formats.md").read_text().split("## Schedule")[1].split("\n## ")[0]
+        fields = [word.split("=")[0] for word in schedule.split()]
+        self.assertIn("split", fields)
+        for field in fields:
+            self.assertRegex(section, rf"(?m)^\|.*`{field}`.*\|.*\|$")
+
     def test_docs(self):
         for path in sorted((ROOT / "docs").glob("*.md")):
             with self.subTest(path.name):

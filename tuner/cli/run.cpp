@@ -52,7 +52,7 @@ void print_people(const Task& task, const Schedule& schedule, const Outcome& out
                   const std::vector<unsigned char>& bytes) {
   const Tensor& out = task.op.output();
   const auto item = static_cast<std::size_t>(bytes_of(out.dtype));
-  std::cout << task.op.title() << " on " << task.target.name << ", schedule \"" << schedule.text() << "\" ("
+  std::cout << task.op.title() << " on " << task.target.name << ", schedule \"" << schedule.text() << "\" (mapping "
             << schedule.mapping() << ")\n";
   constexpr std::size_t kShown = 8;
   std::vector<std::string> values;
@@ -127,10 +127,10 @@ VerbAction declare_run(CLI::App& app) {
       ->option_text("DIR");
   app.add_option("--mapping", a.mapping, "run the schedule of this mapping that is nearest to the default");
   app.add_option("--input", a.input, "values of the input (.npy); else the operator's own, else generated")
-      ->option_text("NAME=FILE");
+      ->option_text("FILE");
   app.add_option("--pattern", a.pattern, "generate this kind of input: " + pattern_names())
       ->option_text("NAME");
-  app.add_option("--output", a.output, "write the output here (.npy)")->option_text("NAME=FILE");
+  app.add_option("--output", a.output, "write the output here (.npy)")->option_text("FILE");
   app.add_option("--seed", a.seed, "seed of generated input (default 1)");
   app.add_flag("--json", a.json, "one JSON document with the output's values");
   return [arguments] { return run_run(*arguments); };
