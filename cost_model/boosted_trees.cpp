@@ -34,25 +34,26 @@ void check(int code) {
   if (code != 0) throw InternalError(std::string("XGBoost: ") + ::XGBGetLastError());
 }
 
-class Matrix {
- public:
-  Matrix(std::span<const float> rows, std::size_t columns) {
-    RT_CHECK(columns > 0 && rows.size() % columns == 0, "rows of equal length");
-    const float missing = std::numeric_limits<float>::quiet_NaN();
-    check(::XGDMatrixCreateFromMat(rows.data(), rows.size() / columns, columns, missing, &handle_));
-  }
-  ~Matrix() { ::XGDMatrixFree(handle_); }
-  Matrix(const Matrix&) = delete;
-  Matrix& operator=(const Matrix&) = delete;
-  DMatrixHandle get() const { return handle_; }
-
- private:
-  DMatrixHandle handle_ = nullptr;
-};
-
 }  // namespace
 
+// The matrix stands inside: with sources compiled in groups, a member of a type without linkage is a warning.
 struct BoostedTrees::Handles {
+  class Matrix {
+   public:
+    Matrix(std::span<const float> rows, std::size_t columns) {
+      RT_CHECK(columns > 0 && rows.size() % columns == 0, "rows of equal length");
+      const float missing = std::numeric_limits<float>::quiet_NaN();
+      check(::XGDMatrixCreateFromMat(rows.data(), rows.size() / columns, columns, missing, &handle_));
+    }
+    ~Matrix() { ::XGDMatrixFree(handle_); }
+    Matrix(const Matrix&) = delete;
+    Matrix& operator=(const Matrix&) = delete;
+    DMatrixHandle get() const { return handle_; }
+
+   private:
+    DMatrixHandle handle_ = nullptr;
+  };
+
   std::unique_ptr<Matrix> training;
   BoosterHandle booster = nullptr;
   ~Handles() {
@@ -70,7 +71,7 @@ BoostedTrees::BoostedTrees(const TreeOptions& options)
 
 void BoostedTrees::start(std::span<const float> rows, std::size_t columns, std::span<const float> labels,
                          std::span<const unsigned> groups) {
-  handles_->training = std::make_unique<Matrix>(rows, columns);
+  handles_->training = std::make_unique<Handles::Matrix>(rows, columns);
   const DMatrixHandle matrix = handles_->training->get();
   check(::XGDMatrixSetFloatInfo(matrix, "label", labels.data(), labels.size()));
   if (!groups.empty()) check(::XGDMatrixSetUIntInfo(matrix, "group", groups.data(), groups.size()));
@@ -95,7 +96,7 @@ void BoostedTrees::boost(int round) {
 
 std::vector<float> BoostedTrees::predict(std::span<const float> rows, std::size_t columns, int rounds) const {
   if (rows.empty()) return {};
-  const Matrix matrix(rows, columns);
+  const Handles::Matrix matrix(rows, columns);
   const std::string config = R"({"type": 0, "training": false, "iteration_begin": 0, "iteration_end": )" +
                              std::to_string(rounds) + R"(, "strict_shape": false})";
   bst_ulong const* shape = nullptr;

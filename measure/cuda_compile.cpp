@@ -63,9 +63,8 @@ void check_resources(const Program& program, const NvrtcResult& result, const Ta
     const std::int64_t shared = kernel->shared_bytes + launch.dynamic_shared_bytes;
     if (shared > target.shared_bytes_per_block_optin) {
       throw CandidateFailure(OutcomeKind::kLaunchFailed,
-                             who + format_bytes(static_cast<double>(shared)) + " of shared memory, " +
-                                 target.name + " has " +
-                                 format_bytes(static_cast<double>(target.shared_bytes_per_block_optin)));
+                             who + format_bytes(shared) + " of shared memory, " + target.name + " has " +
+                                 format_bytes(target.shared_bytes_per_block_optin));
     }
   }
 }

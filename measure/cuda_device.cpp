@@ -21,8 +21,6 @@
 namespace redtune {
 namespace {
 
-std::string bytes_text(std::int64_t bytes) { return format_bytes(static_cast<double>(bytes)); }
-
 [[noreturn]] void fail(int code, const std::string& what) {
   const std::string text = what + ": " + cuda_error_text(cuda_library(), code);
   if (ends_the_context(code)) throw CandidateFailure(OutcomeKind::kCrashed, text, "", WorkerAfter::kLost);
@@ -166,7 +164,8 @@ Memory CudaDriver::allocate(std::int64_t bytes, const std::string& what) const {
   if (code == kCudaSuccess) return Memory(address);
   std::size_t free = 0, total = 0;
   if (code != kCudaOutOfMemory || cuda_.call.MemGetInfo(&free, &total) != kCudaSuccess) fail(code, what);
-  fail(code, what + " of " + bytes_text(bytes) + ", free are " + bytes_text(static_cast<std::int64_t>(free)));
+  fail(code,
+       what + " of " + format_bytes(bytes) + ", free are " + format_bytes(static_cast<std::int64_t>(free)));
 }
 
 void CudaDriver::set_input(const unsigned char* arena, const ArenaLayout& layout) {
@@ -214,7 +213,7 @@ void CudaDriver::check_launch(const LoadedKernel& kernel) const {
   const std::int64_t shared = report(kCudaFunctionSharedBytes) + launch.dynamic_shared_bytes;
   const std::int64_t most_shared = limits().shared_bytes;
   if (shared > most_shared) {
-    refuse(bytes_text(shared) + " of shared memory, possible are " + bytes_text(most_shared));
+    refuse(format_bytes(shared) + " of shared memory, possible are " + format_bytes(most_shared));
   }
   const std::array<std::int64_t, 3> most_blocks{attribute_of(device_, kCudaMaxGridX),
                                                 attribute_of(device_, kCudaMaxGridY),
@@ -232,9 +231,10 @@ LoadedKernel CudaDriver::find_kernel(const KernelLaunch& launch) const {
         "find kernel '" + launch.entry + "'");
   check_launch(kernel);
   if (launch.dynamic_shared_bytes > 0) {
-    check(cuda_.call.FuncSetAttribute(kernel.function, kCudaFunctionMaxDynamicShared,
-                                      static_cast<int>(launch.dynamic_shared_bytes)),
-          "let '" + launch.entry + "' have " + bytes_text(launch.dynamic_shared_bytes) + " of shared memory");
+    check(
+        cuda_.call.FuncSetAttribute(kernel.function, kCudaFunctionMaxDynamicShared,
+                                    static_cast<int>(launch.dynamic_shared_bytes)),
+        "let '" + launch.entry + "' have " + format_bytes(launch.dynamic_shared_bytes) + " of shared memory");
   }
   return kernel;
 }

@@ -5,8 +5,6 @@
 namespace redtune {
 namespace {
 
-std::string bytes_text(std::int64_t bytes) { return format_bytes(static_cast<double>(bytes)); }
-
 Outcome rejected(std::string detail) {
   Outcome outcome;
   outcome.kind = OutcomeKind::kRejected;
@@ -26,12 +24,12 @@ std::optional<Outcome> refuse_program(const Program& program, const DeviceLimits
                       : spec.kind == BufferKind::kOutput ? output_bytes
                                                          : limits.buffer_bytes - kGuardBytes;
     if (spec.bytes() <= most) continue;
-    return rejected("buffer '" + spec.name + "' of " + bytes_text(spec.bytes()) + ", possible are " +
-                    bytes_text(most));
+    return rejected("buffer '" + spec.name + "' of " + format_bytes(spec.bytes()) + ", possible are " +
+                    format_bytes(most));
   }
   if (scratch > limits.memory_bytes / 4) {
-    return rejected("partial results of " + bytes_text(scratch) +
-                    " are more than a quarter of the device's " + bytes_text(limits.memory_bytes));
+    return rejected("partial results of " + format_bytes(scratch) +
+                    " are more than a quarter of the device's " + format_bytes(limits.memory_bytes));
   }
   for (const KernelLaunch& launch : program.launches) {
     const std::int64_t threads = std::int64_t{launch.block[0]} * launch.block[1] * launch.block[2];
@@ -41,8 +39,8 @@ std::optional<Outcome> refuse_program(const Program& program, const DeviceLimits
     }
     const std::int64_t shared = launch.shared_bytes + launch.dynamic_shared_bytes;
     if (shared > limits.shared_bytes) {
-      return rejected("kernel '" + launch.entry + "': " + bytes_text(shared) +
-                      " of shared memory, device allows " + bytes_text(limits.shared_bytes));
+      return rejected("kernel '" + launch.entry + "': " + format_bytes(shared) +
+                      " of shared memory, device allows " + format_bytes(limits.shared_bytes));
     }
   }
   return std::nullopt;

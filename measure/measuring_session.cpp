@@ -8,18 +8,13 @@
 #include "space/axes.h"
 #include "support/error.h"
 #include "support/stats.h"
+#include "support/stopwatch.h"
 #include "support/text.h"
 
 namespace redtune {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-std::string bytes_text(std::int64_t bytes) { return format_bytes(static_cast<double>(bytes)); }
 
 std::int64_t input_bytes(const Task& task) {
   return task.op.input().storage_elements() * bytes_of(task.input_dtype());
@@ -77,8 +72,9 @@ void MeasuringSession::require_memory() const {
   const std::int64_t input = input_bytes(task_);
   const std::int64_t largest = std::max(input, output_bytes(task_)) + kGuardBytes;
   if (largest > limits.buffer_bytes) {
-    throw UserError("task " + task_.op.title() + " needs a buffer of " + bytes_text(largest) + ", device '" +
-                    device_.id + "' allows " + bytes_text(limits.buffer_bytes) + "; choose a smaller shape");
+    throw UserError("task " + task_.op.title() + " needs a buffer of " + format_bytes(largest) +
+                    ", device '" + device_.id + "' allows " + format_bytes(limits.buffer_bytes) +
+                    "; choose a smaller shape");
   }
   // The input and its shared copy, the output twice, and the reference: values, tolerances and what makes
   // them.
@@ -87,8 +83,8 @@ void MeasuringSession::require_memory() const {
       2 * input + 2 * output_bytes(task_) + kReferenceBytes * task_.op.output().elements();
   const std::int64_t free = available_memory_bytes();
   if (needed > free) {
-    throw UserError("task " + task_.op.title() + " needs " + bytes_text(needed) + " of memory, free are " +
-                    bytes_text(free) + "; choose a smaller shape");
+    throw UserError("task " + task_.op.title() + " needs " + format_bytes(needed) + " of memory, free are " +
+                    format_bytes(free) + "; choose a smaller shape");
   }
 }
 

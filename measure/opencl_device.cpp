@@ -207,7 +207,7 @@ void OpenClDriver::set_input(const unsigned char* arena, const ArenaLayout& layo
   arena_.reset(clCreateBuffer(context_.get(), CL_MEM_READ_ONLY | how,
                               static_cast<std::size_t>(layout.bytes()), const_cast<unsigned char*>(arena),
                               &code));
-  check(code, "make the input of " + format_bytes(static_cast<double>(layout.bytes())));
+  check(code, "make the input of " + format_bytes(layout.bytes()));
   layout_ = layout;
 }
 
@@ -246,7 +246,7 @@ Memory OpenClDriver::make_buffer(const BufferSpec& spec) {
   cl_int code = CL_SUCCESS;
   const auto bytes = static_cast<std::size_t>(spec.bytes() + kGuardBytes);
   Memory memory(clCreateBuffer(context_.get(), CL_MEM_READ_WRITE, bytes, nullptr, &code));
-  check(code, "make buffer '" + spec.name + "' of " + format_bytes(static_cast<double>(spec.bytes())));
+  check(code, "make buffer '" + spec.name + "' of " + format_bytes(spec.bytes()));
   return memory;
 }
 

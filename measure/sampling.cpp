@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "support/stats.h"
+#include "support/stopwatch.h"
 
 namespace redtune {
 namespace {
@@ -15,10 +16,6 @@ constexpr int kRacingSamples = 3;
 constexpr double kClearlySlower = 3, kHopelesslySlower = 10;
 // A beat wakes the tool, which would disturb the next repetition if it came after each of many short ones.
 constexpr double kBeatSeconds = 0.25;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 bool known_well_enough(const std::vector<double>& seconds, double target_spread) {
   constexpr int kResamples = 200;

@@ -128,8 +128,8 @@ void Verifier::set_task(Work& work) {
                               static_cast<std::int64_t>(slots_.size()) * 2 * kMostBuildBytes;
   if (needed > available_memory_bytes()) {
     throw UserError("to verify " + op.title() + " on " + std::to_string(work.inputs.size()) +
-                    " inputs needs " + format_bytes(static_cast<double>(needed)) + " of memory, free are " +
-                    format_bytes(static_cast<double>(available_memory_bytes())) + "; choose a smaller shape");
+                    " inputs needs " + format_bytes(needed) + " of memory, free are " +
+                    format_bytes(available_memory_bytes()) + "; choose a smaller shape");
   }
   work.arena = SharedMemory::create("redtune-inputs", work.layout.bytes());
   for (std::size_t p = 0; p < work.inputs.size(); ++p) {
@@ -240,8 +240,7 @@ void Verifier::compare(Work& work, Slot& slot) {
   for (ScheduleVerdict& member : slot.build.members) {
     Reference& reference = work.references[slot.input];
     reference.at_depth(combine_depth(work.task, work.schedules[member.index]));
-    const Verdict verdict =
-        check_output(work.task.op, reference, {output, output + bytes});
+    const Verdict verdict = check_output(work.task.op, reference, {output, output + bytes});
     output += bytes;
     ++member.runs;
     member.max_error = std::max(member.max_error, verdict.max_error);

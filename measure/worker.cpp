@@ -15,7 +15,7 @@
 namespace redtune {
 namespace {
 
-constexpr const char* kOrigin = "request";
+constexpr const char* kRequest = "request";
 
 Json done() { return Json{{"is", "done"}}; }
 
@@ -87,7 +87,7 @@ Json Worker::input(JsonObject& request) {
   const MemoryAddress arena = parse_memory_address(request.get_object("arena"));
   const MemoryAddress output = parse_memory_address(request.get_object("output"));
   layout_ = parse_arena_layout(request.get_object("layout"));
-  target_ = parse_target(request.get("target"), kOrigin);
+  target_ = parse_target(request.get("target"), kRequest);
   const bool populate = request.get_bool("populate", true);
   arena_ = SharedMemory::open(arena.path, arena.bytes, SharedMemory::Access::kRead, populate);
   output_ = SharedMemory::open(output.path, output.bytes, SharedMemory::Access::kReadWrite, populate);
@@ -97,7 +97,7 @@ Json Worker::input(JsonObject& request) {
 
 Json Worker::load(JsonObject& request) {
   number_ = request.get_int("number");
-  program_ = parse_program(request.get("program"), kOrigin);
+  program_ = parse_program(request.get("program"), kRequest);
   const bool compiling = request.get_bool("compiling", false);
   if (compiling && fault_.hits(FaultKind::kCompileHang, number_)) hang();
   if (compiling && fault_.hits(FaultKind::kCompileCrash, number_)) std::abort();
@@ -142,7 +142,7 @@ Json Worker::time(JsonObject& request) {
 }
 
 Json Worker::obey(const Json& line) {
-  JsonObject request(line, kOrigin);
+  JsonObject request(line, kRequest);
   const std::string what = request.get_string("do");
   if (what == "open") return open(request);
   if (!driver_) throw InternalError("request '" + what + "' before 'open'");
@@ -156,7 +156,7 @@ Json Worker::obey(const Json& line) {
 
 Json answer(Worker& worker, const std::string& line) {
   try {
-    return worker.obey(parse_json(line, kOrigin));
+    return worker.obey(parse_json(line, kRequest));
   } catch (const CandidateFailure& failure) {
     Json reply = failed(name(failure.kind), failure.what(), failure.log);
     if (failure.worker == WorkerAfter::kLost) reply["last"] = true;

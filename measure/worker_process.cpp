@@ -16,7 +16,7 @@ namespace {
 constexpr double kStartSeconds = 60;
 constexpr double kWriteSeconds = 10;
 constexpr double kIdleStepSeconds = 0.001;
-constexpr const char* kOrigin = "worker's reply";
+constexpr const char* kReply = "worker's reply";
 
 double now_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -95,7 +95,7 @@ void WorkerProcess::ensure_running() {
     request["clock"] = setup_.clock;
     request["compile_only"] = role_ == Role::kCompile;
     Answer answer = ask_at_start(request);
-    limits_ = parse_device_limits(JsonObject(answer.reply, kOrigin).get_object("limits"));
+    limits_ = parse_device_limits(JsonObject(answer.reply, kReply).get_object("limits"));
   }
   if (has_input_ || setup_.arena.path.empty()) return;
   Json request = Json::object();
@@ -153,8 +153,8 @@ std::optional<Answer> WorkerProcess::poll(double wait_seconds) {
 Answer WorkerProcess::understand(const std::string& line) {
   Answer answer;
   try {
-    const Json reply = parse_json(line, kOrigin);
-    JsonObject object(reply, kOrigin);
+    const Json reply = parse_json(line, kReply);
+    JsonObject object(reply, kReply);
     const std::string is = object.get_string("is");
     if (is == "beat") {
       answer.state = Answer::State::kDone;

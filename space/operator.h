@@ -100,9 +100,9 @@ Operator read_operator_file(const std::string& path);
 /// The same from the command line: --op --shape 4096x1024 --axes 1,2 --dtype f32 --out f32 --strides ... An
 /// empty `axes` text means all axes, "none" means no axis.
 struct ShortForm {
-  std::string op = "sum", shape, axes, dtype = "f32", out, strides;
+  std::string op = "sum", shape = {}, axes = {}, dtype = "f32", out = {}, strides = {};
   bool keepdims = false;
-  std::optional<std::int64_t> ddof;
+  std::optional<std::int64_t> ddof = {};  // every member has a value, so that a test may name only some
 };
 Operator operator_from_short_form(const ShortForm& form);
 

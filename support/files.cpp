@@ -12,19 +12,12 @@
 #include <optional>
 
 #include "support/error.h"
-#include "support/unique_handle.h"
+#include "support/file_handle.h"
 
 namespace redtune {
 namespace {
 
 namespace fs = std::filesystem;
-
-struct FileTraits {
-  using handle = int;
-  static int invalid() { return -1; }
-  static void close(int fd) noexcept { ::close(fd); }
-};
-using FileHandle = UniqueHandle<FileTraits>;
 
 [[noreturn]] void throw_system(const std::string& what, const std::string& path, int code) {
   throw UserError("cannot " + what + " " + path + ": " + std::strerror(code));
@@ -36,7 +29,8 @@ void write_in_place(const std::string& path, std::string_view content) {
   if (!file || !write_all(file.get(), content)) throw_system("write", path, errno);
 }
 
-// The rename is on disk only once its directory is. Some file systems cannot; the data itself is safe by then.
+// The rename is on disk only once its directory is. Some file systems cannot; the data itself is safe by
+// then.
 void sync_directory(const fs::path& directory) {
   FileHandle handle(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (handle) ::fsync(handle.get());
@@ -65,7 +59,8 @@ std::string read_file(const std::string& path) {
   if (!file) throw_system("read", path, errno);
   std::string content;
   struct stat info {};
-  if (::fstat(file.get(), &info) == 0 && S_ISREG(info.st_mode)) content.reserve(static_cast<std::size_t>(info.st_size));
+  if (::fstat(file.get(), &info) == 0 && S_ISREG(info.st_mode))
+    content.reserve(static_cast<std::size_t>(info.st_size));
   char buffer[1 << 16];
   for (;;) {
     const ssize_t got = ::read(file.get(), buffer, sizeof buffer);
@@ -123,7 +118,8 @@ std::string data_directory() {
   if (fs::is_directory(installed, ignored)) return fs::weakly_canonical(installed, ignored).string();
   const fs::path source = fs::path(REDTUNE_SOURCE_DIR) / "configs";
   if (fs::is_directory(source, ignored)) return source.string();
-  throw UserError("no data directory: neither " + installed.lexically_normal().string() + " nor " + source.string() +
+  throw UserError("no data directory: neither " + installed.lexically_normal().string() + " nor " +
+                  source.string() +
                   " exists; set REDTUNE_DATA to the directory that holds targets/ and suites/");
 }
 

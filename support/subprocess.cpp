@@ -16,19 +16,12 @@
 #include <utility>
 
 #include "support/error.h"
-#include "support/unique_handle.h"
+#include "support/file_handle.h"
 
 namespace redtune {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-struct FileTraits {
-  using handle = int;
-  static int invalid() { return -1; }
-  static void close(int fd) noexcept { ::close(fd); }
-};
-using FileHandle = UniqueHandle<FileTraits>;
 
 // A moment by which something must have happened; negative seconds: never.
 class Deadline {
@@ -65,7 +58,8 @@ bool wait_ready(int fd, short events, const Deadline& deadline) {
   throw UserError("cannot start " + program + ": " + std::strerror(code));
 }
 
-// The child's standard descriptors are 0 to 2; one of ours among them would be overwritten before it is copied.
+// The child's standard descriptors are 0 to 2; one of ours among them would be overwritten before it is
+// copied.
 FileHandle above_standard(int fd) {
   FileHandle original(fd);
   if (fd < 0 || fd > STDERR_FILENO) return original;
@@ -77,8 +71,8 @@ std::vector<std::string> merged_environment(const std::vector<std::string>& extr
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view inherited = *entry;
     const std::string_view name = inherited.substr(0, inherited.find('=') + 1);
-    const bool replaced =
-        std::any_of(extra.begin(), extra.end(), [&](const std::string& own) { return own.starts_with(name); });
+    const bool replaced = std::any_of(extra.begin(), extra.end(),
+                                      [&](const std::string& own) { return own.starts_with(name); });
     if (!replaced) merged.emplace_back(inherited);
   }
   return merged;
@@ -117,8 +111,8 @@ struct Launch {
   ::_exit(127);
 }
 
-// vfork, not fork: no copy of the page tables of a large process, and an exec that fails is known at once. All
-// signals are blocked meanwhile, so that no handler of ours runs in the child on our memory.
+// vfork, not fork: no copy of the page tables of a large process, and an exec that fails is known at once.
+// All signals are blocked meanwhile, so that no handler of ours runs in the child on our memory.
 pid_t spawn(const Launch& launch, int& failure) {
   sigset_t all, before;
   ::sigfillset(&all);
@@ -143,7 +137,8 @@ Subprocess::Subprocess(const SubprocessOptions& options) {
   RT_CHECK(!options.command.empty(), "a command without a program");
   std::vector<std::string> command = options.command;
   const std::string program = command[0];
-  // A socket takes MSG_NOSIGNAL: writing to a dead child gives an error and no SIGPIPE, in a library user's process too.
+  // A socket takes MSG_NOSIGNAL: writing to a dead child gives an error and no SIGPIPE, in a library user's
+  // process too.
   int in[2], out[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, in) != 0) throw_cannot_start(program, errno);
   FileHandle child_in = above_standard(in[0]), parent_in = above_standard(in[1]);
@@ -151,7 +146,8 @@ Subprocess::Subprocess(const SubprocessOptions& options) {
   FileHandle parent_out = above_standard(out[0]), child_out = above_standard(out[1]);
   FileHandle child_err;
   if (!options.stderr_path.empty()) {
-    child_err = above_standard(::open(options.stderr_path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
+    child_err =
+        above_standard(::open(options.stderr_path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
     if (!child_err) throw UserError("cannot write " + options.stderr_path + ": " + std::strerror(errno));
   }
   if (!child_in || !parent_in || !child_out || !parent_out) throw_cannot_start(program, errno);
@@ -161,8 +157,8 @@ Subprocess::Subprocess(const SubprocessOptions& options) {
   std::vector<std::string> environment = merged_environment(options.extra_environment);
   const std::vector<char*> arguments = pointers(command), variables = pointers(environment);
   int failure = 0;
-  pid_ = spawn({program.c_str(), arguments.data(), variables.data(), child_in.get(), child_out.get(), child_err.get(),
-                ::getpid()},
+  pid_ = spawn({program.c_str(), arguments.data(), variables.data(), child_in.get(), child_out.get(),
+                child_err.get(), ::getpid()},
                failure);
   if (failure != 0) {
     if (pid_ > 0) ::waitpid(pid_, nullptr, 0);
@@ -245,8 +241,8 @@ ReadLine Subprocess::read_line(double timeout_seconds) {
   }
 }
 
-// Looks first and reaps second: until it is reaped, the dead child keeps the number of its group from being reused, so
-// the signal to what it left behind cannot hit a stranger.
+// Looks first and reaps second: until it is reaped, the dead child keeps the number of its group from being
+// reused, so the signal to what it left behind cannot hit a stranger.
 bool Subprocess::reap(int flags) {
   if (status_) return true;
   siginfo_t info{};
@@ -259,9 +255,12 @@ bool Subprocess::reap(int flags) {
   if (looked == 0) ::kill(-pid_, SIGKILL);
   const bool reaped = looked == 0 && ::waitpid(pid_, &raw, 0) == pid_;
   status_.emplace();
-  if (!reaped) status_->code = -1;  // someone else reaped it: gone, but how is not known
-  else if (WIFSIGNALED(raw)) status_->signal = WTERMSIG(raw);
-  else status_->code = WEXITSTATUS(raw);
+  if (!reaped)
+    status_->code = -1;  // someone else reaped it: gone, but how is not known
+  else if (WIFSIGNALED(raw))
+    status_->signal = WTERMSIG(raw);
+  else
+    status_->code = WEXITSTATUS(raw);
   return true;
 }
 

@@ -22,8 +22,8 @@ struct Unit {
   std::string_view name;
 };
 
-// Three significant digits in the largest unit that keeps the number at 1 or more. The number is rounded before the
-// unit is chosen: 999.9 ns is 1.00 us, not 1000 ns.
+// Three significant digits in the largest unit that keeps the number at 1 or more. The number is rounded
+// before the unit is chosen: 999.9 ns is 1.00 us, not 1000 ns.
 std::string with_unit(double value, std::span<const Unit> units) {
   const Unit* unit = &units.front();
   for (const Unit& candidate : units) {
@@ -54,15 +54,16 @@ std::optional<std::int64_t> count_multiplier(std::string_view suffix) {
 
 // Width on the terminal, taking each UTF-8 code point as one column.
 std::size_t columns(std::string_view text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+  return static_cast<std::size_t>(std::count_if(
+      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
 }
 
 bool looks_numeric(std::string_view cell) {
   if (cell.empty()) return false;
   if (std::isdigit(static_cast<unsigned char>(cell[0]))) return true;
   // A lone dash stands for "no value" and a word may begin with one; a sign counts only before a number.
-  return (cell[0] == '-' || cell[0] == '+') && cell.size() > 1 && !std::isalpha(static_cast<unsigned char>(cell[1]));
+  return (cell[0] == '-' || cell[0] == '+') && cell.size() > 1 &&
+         !std::isalpha(static_cast<unsigned char>(cell[1]));
 }
 
 }  // namespace
@@ -79,6 +80,8 @@ std::string format_bytes(double bytes) {
   if (std::abs(bytes) < 999.5) return fmt::format("{:.0f} B", bytes);
   return with_unit(bytes, kUnits);
 }
+
+std::string format_bytes(std::int64_t bytes) { return format_bytes(static_cast<double>(bytes)); }
 
 std::string format_count(std::int64_t count) {
   std::string digits = std::to_string(count);
@@ -143,7 +146,8 @@ std::int64_t parse_count(std::string_view text, std::string_view what) {
 }
 
 double parse_duration(std::string_view text, std::string_view what) {
-  constexpr std::array<Unit, 6> kUnits{{{1, ""}, {1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {60, "m"}, {3600, "h"}}};
+  constexpr std::array<Unit, 6> kUnits{
+      {{1, ""}, {1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {60, "m"}, {3600, "h"}}};
   double value = 0;
   const char* end = text.data() + text.size();
   const auto [rest, code] = std::from_chars(text.data(), end, value, std::chars_format::fixed);

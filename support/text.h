@@ -12,6 +12,7 @@ namespace redtune {
 std::string format_seconds(double seconds);
 /// "65.0 MB" (powers of ten, as bandwidths are).
 std::string format_bytes(double bytes);
+std::string format_bytes(std::int64_t bytes);
 /// "18 432" style grouping with a thin blank: "18,432".
 std::string format_count(std::int64_t count);
 

@@ -26,7 +26,8 @@ MAY_INCLUDE = {
 ONE_PAIR = {
     "NVRTC": re.compile(r"nvrtc\.h$"),
     "the CUDA driver": re.compile(r"cuda\.h$"),
-    "CUPTI": re.compile(r"cupti.*\.h$"),
+    "CUPTI": re.compile(r"cupti\.h$"),
+    "the profiler of CUPTI": re.compile(r"cupti_.*\.h$"),
     "OpenCL": re.compile(r"CL/.*"),
     "XGBoost": re.compile(r"xgboost/.*"),
 }

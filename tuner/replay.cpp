@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cmath>
 #include <exception>
 #include <mutex>
@@ -10,6 +9,7 @@
 
 #include "support/error.h"
 #include "support/stats.h"
+#include "support/stopwatch.h"
 
 namespace redtune {
 namespace {
@@ -53,10 +53,6 @@ void in_parallel(std::size_t count, std::size_t threads, const Work& work) {
   loop();
   for (std::thread& thread : pool) thread.join();
   if (failure) std::rethrow_exception(failure);
-}
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 // Best value after each evaluation, failures included; before anything worked, the worst of the space.
@@ -134,10 +130,10 @@ ReplayResult replay(const ReplaySpace& space, const StrategyEntry& strategy, con
   std::vector<std::vector<double>> bests(options.repeats), worked(options.repeats);
   std::vector<double> seconds(options.repeats);
   in_parallel(options.repeats, options.threads, [&](std::size_t i) {
-    const double start = now();
+    const double start = steady_seconds();
     const std::vector<std::size_t> order =
         replay_once(space, strategy, options.first_seed + i, options.batch);
-    seconds[i] = now() - start;
+    seconds[i] = steady_seconds() - start;
     bests[i] = best_so_far(space, order);
     for (std::size_t point : order) {
       const RecordedPoint& recorded = space.recorded().points[point];

@@ -9,6 +9,7 @@
 
 #include "space/heuristic.h"
 #include "support/error.h"
+#include "support/stopwatch.h"
 #include "tuner/generating.h"
 #include "tuner/trials.h"
 
@@ -21,10 +22,6 @@ constexpr int kMostDuelTurns = 30;
 // Of a time budget, what the search leaves for the finalists.
 constexpr double kSearchShare = 0.9;
 
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 class Tuner {
  public:
   Tuner(const TuningParts& parts, const Operator& op, const DeviceInfo& device, const TuneOptions& options,
@@ -33,7 +30,7 @@ class Tuner {
         options_(options),
         progress_(progress),
         stop_(stop),
-        begin_(now()),
+        begin_(steady_seconds()),
         book_(result_.trials),
         space_(make_task(op, device.target), options.filter),
         points_(discrete_space(space_, options.model_path)) {
@@ -259,18 +256,18 @@ class Tuner {
   }
 
   std::vector<GenerationResult> generate(const std::vector<Schedule>& schedules) {
-    const double start = now();
+    const double start = steady_seconds();
     auto generated = generate_all(result_.task, schedules, parts_.generate);
-    generating_seconds_ += now() - start;
+    generating_seconds_ += steady_seconds() - start;
     return generated;
   }
 
   // Late, so that a run that finds everything in its log starts no worker and writes nothing.
   void open() {
     if (evaluator_) return;
-    const double start = now();
+    const double start = steady_seconds();
     evaluator_ = parts_.make_evaluator(result_.task);
-    preparing_seconds_ = now() - start;
+    preparing_seconds_ = steady_seconds() - start;
     for (const Trial& trial : result_.trials) {
       if (trial.outcome.timed() && (best_seconds_ == 0 || trial.outcome.median_seconds < best_seconds_)) {
         best_seconds_ = trial.outcome.median_seconds;
@@ -293,7 +290,7 @@ class Tuner {
     result_.best = pick_winner(result_.task, result_.trials, may_win, finalists, result_.default_trial());
     if (result_.best && !options_.config_directory.empty()) write_config();
     end_log(result_.end_reason);
-    result_.wall_seconds = now() - begin_;
+    result_.wall_seconds = steady_seconds() - begin_;
     if (evaluator_) result_.split = evaluator_->split();
     result_.split.compiling += generating_seconds_;
     result_.split.measuring += preparing_seconds_;
@@ -339,7 +336,7 @@ class Tuner {
     if (!progress_) return;
     Progress progress = progress_of(result_);
     progress.total = total_;
-    progress.elapsed_seconds = now() - begin_;
+    progress.elapsed_seconds = steady_seconds() - begin_;
     if (measured_ > 0 && progress.done < progress.total) {
       const double left = static_cast<double>(progress.total - progress.done);
       progress.eta_seconds = progress.elapsed_seconds / static_cast<double>(measured_) * left;
@@ -354,7 +351,7 @@ class Tuner {
   }
   bool stopped() const { return stop_.load(); }
   bool time_over() const {
-    return options_.max_seconds > 0 && now() - begin_ >= options_.max_seconds * time_share_;
+    return options_.max_seconds > 0 && steady_seconds() - begin_ >= options_.max_seconds * time_share_;
   }
 
   const TuningParts& parts_;

@@ -3,6 +3,7 @@
 import glob
 import json
 import os
+import shlex
 import signal
 import struct
 import subprocess
@@ -91,6 +92,22 @@ class Run(CommandLine):
     def test_no_schedule_of_a_mapping(self):
         self.expect(3, "run", *SMALL, "--mapping", "atomic", "--determinism", "run_to_run")
 
+    def test_examples_of_the_help_work(self):
+        write_npy(self.path("x.npy"), (64, 64), [1] * 4096)
+        self.write("case.json", '{"op": "sum", "shape": [2, 3], "axes": [1], "data": [1, 2, 3, 4, 5, 6]}')
+        examples = self.expect(0, "run", "--help")[0].split("examples:")[1].split("\n")
+        examples = [shlex.split(line)[1:] for line in examples if line.startswith("  redtune run")]
+        self.assertGreaterEqual(len(examples), 3)
+        for words in examples:
+            self.expect(0, *words)
+        self.assertEqual(read_npy(self.path("sums.npy")), [64] * 64)
+
+    def test_people_read_the_digits_of_the_type_and_the_mapping(self):
+        self.write("case.json", '{"op": "max", "shape": [2], "axes": [], "data": [0.1, -2]}')
+        out, _ = self.expect(0, "run", "case.json")
+        self.assertIn("out = [0.1, -2], 2 f32", out)
+        self.assertRegex(out, r"\(mapping \w+(\+\w+)?\)")
+
     def test_illegal_schedule(self):
         self.expect(2, "run", *SMALL, "--schedule", "block=warp rx=4096")
 
@@ -117,6 +134,22 @@ class Tune(CommandLine):
         self.assertEqual(self.expect(0, "best", "--configs", file), self.expect(0, "best"))
         _, err = self.expect(3, "best", "--op", "sum", "--shape", "64x257", "--axes", "1")
         self.assertIn("differs in shape: asked [64,257], stored [64,256]", err)
+        _, err = self.expect(0, "replay", log, "--strategy", "random", "--repeats", "2")
+        self.assertIn("6 configurations are too few to judge strategies by", err)
+
+    def test_scattered_times_are_called_doubtful(self):
+        self.expect(0, "tune", *SMALL, "--trials", "1", "--log", "log.jsonl")
+        with open(self.path("log.jsonl")) as file:
+            lines = [json.loads(line) for line in file]
+        for factor, doubtful in ((1, False), (3, True)):
+            for line in lines:
+                if line["kind"] == "trial":
+                    seconds = line["outcome"]["seconds"]
+                    line["outcome"]["seconds"] = [1e-4 * (factor if i % 2 else 1) for i in range(len(seconds))]
+            self.write("log.jsonl", "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines))
+            out, _ = self.expect(0, "tune", *SMALL, "--trials", "1", "--log", "log.jsonl")
+            self.assertIn("ended: trial limit, 1 trial (1 from the log)", out)
+            self.assertEqual("times spread by" in out, doubtful, out)
 
     def test_json_is_one_document_on_stdout(self):
         out, err = self.expect(0, "tune", *SMALL, *self.FEW, "--json")

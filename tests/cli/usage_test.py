@@ -5,7 +5,8 @@ import os
 
 from redtune import NO_DEVICE, SMALL, CommandLine, main
 
-VERBS = ["tune", "space", "show", "run", "compile", "train", "replay", "best", "devices", "targets", "doctor", "version"]
+VERBS = ["tune", "space", "show", "run", "compile", "train", "replay", "best", "devices", "targets", "counters", "doctor",
+         "version"]
 
 
 class Usage(CommandLine):
@@ -105,6 +106,12 @@ class Space(CommandLine):
         self.assertEqual(document["size"], count)
         self.assertEqual(sum(row["schedules"] for row in document["mappings"]), count)
 
+    def test_each_mapping_is_explained(self):
+        out, _ = self.expect(0, "space", *SMALL, "--target", "sm_80")
+        self.assertIn("shared-memory tree in the block, every block adds to the output by an atomic", out)
+        rows = [line.split(None, 3) for line in out.split("schedules\n")[-1].splitlines()]
+        self.assertTrue(all(len(row) == 4 for row in rows), out)
+
     def test_lists_schedules_that_are_legal(self):
         out, _ = self.expect(0, "space", *SMALL, "--target", "sm_80", "--list", "5")
         lines = out.splitlines()
@@ -173,6 +180,11 @@ class WithoutDevice(CommandLine):
                       ["best"], ["doctor"], ["version"]):
             self.expect(0, *words, env=NO_DEVICE)
 
+    def test_doctor_says_once_what_is_missing(self):
+        out, _ = self.expect(0, "doctor", env={**NO_DEVICE, "REDTUNE_CUDA_DRIVER": "/nonexistent/libcuda.so"})
+        self.assertEqual(out.count("/nonexistent/libcuda.so is not here"), 1, out)
+        self.assertIn("see CUDA driver", out)
+
     def test_others_say_what_is_missing(self):
         for words in (["tune", *SMALL], ["run", *SMALL], ["devices"]):
             _, err = self.expect(4, *words, env=NO_DEVICE)
@@ -187,6 +199,26 @@ class WithoutDevice(CommandLine):
 
     def test_forced_illegal_schedule(self):
         self.expect(2, "show", *SMALL, "--target", "sm_90", "--schedule", "block=warp rx=64 px=64")
+
+
+class Counters(CommandLine):
+    def test_metrics_of_every_shipped_architecture(self):
+        for target in ("sm_75", "sm_80", "sm_90", "sm_100"):
+            code, out, err = self.run_redtune("counters", "--target", target, "--json")
+            if code == 4:
+                self.skipTest(err.strip())
+            self.assertEqual(code, 0, err)
+            listed = json.loads(out)
+            self.assertGreater(listed["passes"], 0)
+            self.assertEqual([row["name"] for row in listed["counters"] if not row["available"] or not row["unit"]], [])
+
+    def test_library_that_is_missing_or_too_old(self):
+        _, err = self.expect(4, "counters", "--target", "sm_90", env={"REDTUNE_CUPTI": "/nonexistent/libcupti.so"})
+        self.assertIn("REDTUNE_CUPTI", err)
+
+    def test_targets_without_counters(self):
+        self.assertIn("give a CUDA target", self.expect(2, "counters", "--target", "cpu")[1])
+        self.expect(2, "counters")
 
 
 class Best(CommandLine):

@@ -23,7 +23,7 @@ TEST(FormatSeconds, PicksTheUnitAfterRounding) {
 
 TEST(FormatBytes, InPowersOfTen) {
   EXPECT_EQ(format_bytes(65e6), "65.0 MB");
-  EXPECT_EQ(format_bytes(512), "512 B");
+  EXPECT_EQ(format_bytes(std::int64_t{512}), "512 B");
   EXPECT_EQ(format_bytes(999.6), "1.00 kB");
   EXPECT_EQ(format_bytes(1.5e12), "1.50 TB");
 }
@@ -60,7 +60,8 @@ TEST(ParseCount, ReadsEveryForm) {
 }
 
 TEST(ParseCount, RefusesTheRestAndNamesTheOption) {
-  for (std::string_view text : {"", "0", "-3", "+3", "1.5", "x", "4kk", "4i", "2^", "2^-1", "2^3k", " 4", "4 ", "4X"}) {
+  for (std::string_view text :
+       {"", "0", "-3", "+3", "1.5", "x", "4kk", "4i", "2^", "2^-1", "2^3k", " 4", "4 ", "4X"}) {
     EXPECT_NE(message_of([&] { parse_count(text, "--n"); }), "no error") << text;
   }
   EXPECT_EQ(message_of([] { parse_count("ten", "--n"); }),

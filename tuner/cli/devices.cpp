@@ -41,8 +41,7 @@ ExitCode run_targets(bool as_json) {
     json.push_back(to_json(target));
     table.row({target.name, std::string(name(target.kind)), std::to_string(target.units),
                std::to_string(target.warp), std::to_string(target.max_threads_per_block),
-               format_bytes(static_cast<double>(target.shared_bytes_per_block)),
-               format_bytes(static_cast<double>(target.vector_bytes))});
+               format_bytes(target.shared_bytes_per_block), format_bytes(std::int64_t{target.vector_bytes})});
   }
   std::cout << (as_json ? json.dump(2) + "\n" : table.str());
   return ExitCode::kDone;

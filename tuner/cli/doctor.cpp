@@ -81,14 +81,21 @@ Finding counters() {
           "--cap-add=SYS_ADMIN"};
 }
 
-std::vector<Finding> devices() {
+std::vector<Finding> devices(const std::string& driver_detail) {
   std::vector<std::string> notes;
   std::vector<Finding> findings;
   for (const DeviceInfo& device : list_devices(&notes)) {
     findings.push_back(
-        {"device " + device.id, "ok", device.name + ", " + device.driver + ", timed by " + device.clock});
+        {"device " + device.id, "ok", device.name +
+                                                      (device.name.ends_with(device.driver) ? "" : ", " + device.driver) +
+                                                      ", timed by " + device.clock});
   }
-  for (const std::string& note : notes) findings.push_back({"device", "missing", note});
+  for (std::string note : notes) {
+    // The row of the driver tells what is missing, once is enough.
+    const auto told = note.find(driver_detail);
+    if (told != std::string::npos) note.replace(told, driver_detail.size(), "see CUDA driver");
+    findings.push_back({"device", "missing", note});
+  }
   return findings;
 }
 
@@ -134,9 +141,10 @@ ExitCode run_doctor(bool as_json) {
                                 {"isl", "ok", trim(isl_version())},
                                 data(),
                                 cache()};
-  const std::vector<Finding> present = devices();
+  const Finding cuda_driver = driver();
+  const std::vector<Finding> present = devices(cuda_driver.detail);
   findings.insert(findings.end(), present.begin(), present.end());
-  for (const Finding& finding : {driver(), nvrtc(), cupti(), counters(), xgboost()})
+  for (const Finding& finding : {cuda_driver, nvrtc(), cupti(), counters(), xgboost()})
     findings.push_back(finding);
   Json json = Json::array();
   for (const Finding& finding : findings) {

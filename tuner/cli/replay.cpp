@@ -55,6 +55,13 @@ class ReplayVerb {
 
  private:
   void describe(const ReplaySpace& space) const {
+    constexpr std::size_t kTellingSize = 200;
+    if (space.recorded().points.size() < kTellingSize) {
+      std::cerr << fmt::format(
+          "redtune: warning: {}: {} configurations are too few to judge strategies by; a log of `tune` holds "
+          "only what its own search chose\n",
+          space.recorded().name, space.recorded().points.size());
+    }
     if (arguments_.json) return;
     const Baseline& b = space.baseline();
     std::cout << fmt::format(

@@ -28,7 +28,7 @@ std::string launches_text(const Program& program) {
   std::string text;
   for (const BufferSpec& buffer : program.buffers) {
     text += fmt::format("buffer {}: {} {} = {}\n", buffer.name, format_count(buffer.elements),
-                        name(buffer.dtype), format_bytes(static_cast<double>(buffer.bytes())));
+                        name(buffer.dtype), format_bytes(buffer.bytes()));
   }
   for (const KernelLaunch& launch : program.launches) {
     std::vector<std::string> arguments;

@@ -40,6 +40,11 @@ std::vector<MappingRow> rows_of(const SearchSpace& space) {
   return rows;
 }
 
+std::string note_of(const MappingRow& row) {
+  if (row.schedules > 0) return std::string(row.mapping->summary);
+  return row.reason.empty() ? "no tile sizes satisfy its constraints" : row.reason;
+}
+
 void print_table(const SearchSpace& space) {
   const Task& task = space.task();
   std::cout << "operator  " << task.op.title() << "  (" << task.op.key() << ")\n"
@@ -50,7 +55,7 @@ void print_table(const SearchSpace& space) {
   table.row({"mapping", "class", "schedules", ""});
   for (const MappingRow& row : rows_of(space)) {
     table.row({std::string(row.mapping->name), std::string(name(row.mapping->mapping_class)),
-               format_count(static_cast<std::int64_t>(row.schedules)), row.schedules > 0 ? "" : row.reason});
+               format_count(static_cast<std::int64_t>(row.schedules)), note_of(row)});
   }
   std::cout << table.str();
 }

@@ -1,5 +1,7 @@
 #include "tuner/cli/tensor_io.h"
 
+#include <fmt/format.h>
+
 #include <cstring>
 
 #include "measure/reference.h"
@@ -166,6 +168,10 @@ Json tensor_json(const Tensor& tensor, const std::vector<unsigned char>& bytes) 
 
 std::string element_text(DType dtype, const unsigned char* bytes) {
   const Json value = element_json(dtype, bytes);
+  // JSON writes every float as a double, with the digits that tell doubles apart.
+  if (value.is_number_float() && dtype != DType::kF64) {
+    return fmt::format("{}", static_cast<float>(value.get<double>()));
+  }
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 

@@ -42,6 +42,7 @@ class TuneVerb {
     ExitCode code = ExitCode::kDone;
     for (const Operator& op : operators) {
       if (stop) break;
+      if (&op != &operators.front()) out_ << "\n";
       const ExitCode one = tune_one(op, device, stop, operators.size() > 1);
       if (code == ExitCode::kDone) code = one;
     }
@@ -112,8 +113,8 @@ VerbAction declare_tune(CLI::App& app) {
   a.operators.declare(app, true);
   app.add_option("--device", a.device,
                  "device to tune on, as `redtune devices` names it (default: the best)");
-  app.add_option("--trials", a.trials, "schedules to try, those in the log included (default 64)");
-  app.add_option("--time", a.time, "time limit, as 90s or 15m");
+  app.add_option("--trials", a.trials, "schedules to try for each operator, those in the log included (default 64)");
+  app.add_option("--time", a.time, "time limit for each operator, as 90s or 15m");
   app.add_option("--strategy", a.options.strategy, strategy_help());
   app.add_option("--model", a.options.model_path,
                  "model of `redtune train` that guesses before anything is measured (default: analytic)");

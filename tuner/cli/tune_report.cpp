@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <utility>
@@ -87,6 +88,21 @@ std::string verdict_text(const TuneResult& result) {
   return "";
 }
 
+// Spread from which the table says that its times are doubtful; on a machine left alone it stays below.
+constexpr double kDoubtfulSpread = 0.2;
+
+std::string noise_text(const TuneResult& result) {
+  double spread = 0;
+  for (const auto& trial : {result.default_trial(), result.best}) {
+    if (trial) spread = std::max(spread, result.trials[*trial].outcome.spread);
+  }
+  if (spread < kDoubtfulSpread) return "";
+  return fmt::format(
+      "times spread by {:.1f} %: something else used the device meanwhile; tune again when it is quiet, with "
+      "another --log\n",
+      spread * 100);
+}
+
 std::string end_text(const std::string& reason) {
   if (reason == "trials") return "trial limit";
   if (reason == "time") return "time limit";
@@ -96,7 +112,7 @@ std::string end_text(const std::string& reason) {
 std::string device_text(const DeviceInfo& device) {
   const bool named = device.name.starts_with(device.id + ":");
   return (named ? "" : device.id + ": ") + device.name +
-         (device.driver.empty() ? "" : " (" + device.driver + ")");
+         (device.name.ends_with(device.driver) ? "" : " (" + device.driver + ")");
 }
 
 Json trial_json(const TuneResult& result, std::size_t index) {
@@ -152,8 +168,9 @@ std::string tune_header(const TuneStart& start, const DeviceInfo& device) {
 }
 
 std::string tune_report(const TuneResult& result) {
-  std::string text = "\n" + table_text(result) + verdict_text(result) + failures_text(result);
-  text += fmt::format("ended: {}, {} trials", end_text(result.end_reason), result.trials.size());
+  std::string text = "\n" + table_text(result) + verdict_text(result) + noise_text(result) + failures_text(result);
+  text += fmt::format("ended: {}, {} {}", end_text(result.end_reason), result.trials.size(),
+                      result.trials.size() == 1 ? "trial" : "trials");
   if (result.resumed > 0) text += fmt::format(" ({} from the log)", result.resumed);
   if (result.stale > 0) text += fmt::format("; {} older records are of other kernel texts", result.stale);
   text += "\n";

@@ -6,7 +6,7 @@ namespace {
 constexpr Verb kVerbs[] = {
     {"tune", "search for the best schedule of operators on a device",
      "  redtune tune --op sum --shape 1024x1024 --axes 1\n"
-     "  redtune tune case.json --trials 200 --seed 7\n"
+     "  redtune tune first.json second.json --trials 200 --seed 7\n"
      "  redtune tune --op sum --shape 4096x4096 --time 60s --mapping hybrid --json\n",
      declare_tune},
     {"space", "count and list the legal schedules of an operator, or say why one is not legal",
@@ -16,11 +16,12 @@ constexpr Verb kVerbs[] = {
      declare_space},
     {"show", "the way from an operator to kernel text: canonical form, isl sets, schedule tree, kernel",
      "  redtune show --op sum --shape 1024x1024 --axes 1\n"
-     "  redtune show --op sum --shape 1024x1024 --axes 1 --target sm_90 --schedule \"block=warp rx=32\"\n",
+     "  redtune show --op sum --shape 1024x1024 --axes 1 --target sm_90 --schedule \"block=warp rx=32\"\n"
+     "  redtune show --op sum --shape 1024x1024 --axes 1 --target sm_90 --kernel --prelude > kernel.cu\n",
      declare_show},
     {"run", "compute an operator once on a device and check the answer",
      "  redtune run case.json --json\n"
-     "  redtune run --op sum --shape 64x64 --axes 1 --input X=x.npy --output out=sums.npy\n"
+     "  redtune run --op sum --shape 64x64 --axes 1 --input x.npy --output sums.npy\n"
      "  redtune run --op sum --shape 1048576 --mapping atomic\n",
      declare_run},
     {"verify", "run schedules of every mapping on random and adversarial inputs and check every answer",
@@ -51,6 +52,9 @@ constexpr Verb kVerbs[] = {
     {"devices", "the devices that are present", "  redtune devices --json\n", declare_devices},
     {"targets", "the targets that redtune knows, for work without the device", "  redtune targets\n",
      declare_targets},
+    {"counters",
+     "hardware counters that explain a schedule, by the names of the profiler; needs CUPTI, no GPU",
+     "  redtune counters --target sm_90\n", declare_counters},
     {"doctor", "what redtune finds on this machine and how to get the rest", "  redtune doctor\n",
      declare_doctor},
     {"version", "version of redtune and of what it is built on", "  redtune version\n", declare_version},

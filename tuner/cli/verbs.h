@@ -38,6 +38,7 @@ VerbAction declare_replay(CLI::App& app);
 VerbAction declare_best(CLI::App& app);
 VerbAction declare_devices(CLI::App& app);
 VerbAction declare_targets(CLI::App& app);
+VerbAction declare_counters(CLI::App& app);
 VerbAction declare_doctor(CLI::App& app);
 VerbAction declare_version(CLI::App& app);
 

@@ -19,7 +19,7 @@ constexpr std::size_t kFirst = 12;        // random points before there is anyth
 constexpr std::size_t kRetrainEvery = 4;  // observations
 constexpr double kExploringShare = 0.1;
 constexpr std::size_t kLeastDifference = 2;  // dimensions in which the points of a batch differ
-constexpr double kPower = 0.5;               // of the speed relative to the best: see bayes.cpp
+constexpr double kSpeedPower = 0.5;          // of the speed relative to the best: see bayes.cpp
 
 class ModelGuided : public SearchStrategy {
  public:
@@ -62,7 +62,7 @@ class ModelGuided : public SearchStrategy {
     for (std::size_t i = 0; i < rows_.size(); ++i) {
       const auto row = space_.features().subspan(rows_[i] * columns, columns);
       features.insert(features.end(), row.begin(), row.end());
-      labels.push_back(static_cast<float>(std::pow(best / seconds_[i], kPower)));
+      labels.push_back(static_cast<float>(std::pow(best / seconds_[i], kSpeedPower)));
     }
     TreeOptions options;
     options.rounds = 60;
