@@ -68,8 +68,8 @@ void print_people(const Task& task, const Schedule& schedule, const Outcome& out
                   const std::vector<unsigned char>& bytes) {
   const Tensor& out = task.op.output();
   const auto item = static_cast<std::size_t>(bytes_of(out.dtype));
-  std::cout << task.op.title() << " on " << task.target.name << ", schedule \"" << schedule.text() << "\" (mapping "
-            << schedule.mapping() << ")\n";
+  std::cout << task.op.title() << " on " << task.target.name << ", schedule \"" << schedule.text()
+            << "\" (mapping " << schedule.mapping() << ")\n";
   constexpr std::size_t kShown = 8;
   std::vector<std::string> values;
   for (std::size_t i = 0; i + item <= bytes.size() && values.size() < kShown; i += item) {
@@ -147,11 +147,11 @@ VerbAction declare_run(CLI::App& app) {
   app.add_option("--mapping", a.mapping, "run the schedule of this mapping that is nearest to the default");
   app.add_option("--input", a.input,
                  "values of the input (.npy); NAME is in, or X; else the operator's own, else generated")
-      ->option_text("NAME=FILE");
+      ->option_text("[NAME=]FILE");
   app.add_option("--pattern", a.pattern, "generate this kind of input: " + pattern_names())
       ->option_text("NAME");
   app.add_option("--output", a.output, "write the output here (.npy); NAME is out, or Y")
-      ->option_text("NAME=FILE");
+      ->option_text("[NAME=]FILE");
   app.add_option("--seed", a.seed, "seed of generated input (default 1)");
   app.add_flag("--json", a.json, "one JSON document with the output's values");
   return [arguments] { return run_run(*arguments); };

@@ -6,7 +6,7 @@ namespace {
 constexpr Verb kVerbs[] = {
     {"tune", "search for the best schedule of operators on a device",
      "  redtune tune --op sum --shape 1024x1024 --axes 1\n"
-     "  redtune tune case.json --trials 200 --seed 7\n"
+     "  redtune tune first.json second.json --trials 200 --seed 7\n"
      "  redtune tune --op sum --shape 4096x4096 --time 60s --mapping hybrid --json\n",
      declare_tune},
     {"space", "count and list the legal schedules of an operator, or say why one is not legal",
