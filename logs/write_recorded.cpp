@@ -94,7 +94,8 @@ std::string cachefile_text(const TaskRecords& task, const std::string& kernel,
   head["problem_size"] = problem_size;
   head["tune_params_keys"] = Json::array();
   head["tune_params"] = Json::object();
-  for (const auto& [name, unused] : configuration_of(Schedule{}).items()) {
+  const Json configuration = configuration_of(Schedule{});
+  for (const auto& [name, unused] : configuration.items()) {
     head["tune_params_keys"].push_back(name);
     head["tune_params"][name] = values_of(configurations, name);
   }

@@ -24,7 +24,8 @@ struct Field {
 
 std::vector<std::pair<std::string, std::string>> fields_of(const Schedule& schedule) {
   std::vector<std::pair<std::string, std::string>> fields;
-  for (const auto& [name, value] : configuration_of(schedule).items()) {
+  const Json configuration = configuration_of(schedule);
+  for (const auto& [name, value] : configuration.items()) {
     fields.emplace_back(name, value.is_string() ? value.get<std::string>() : value.dump());
   }
   return fields;

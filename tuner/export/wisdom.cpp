@@ -17,13 +17,15 @@ Json problem_size_of(const Axes& axes) {
 
 std::string header_of(const std::string& key) {
   Json names = Json::array();
-  for (const auto& [name, unused] : configuration_of(Schedule{}).items()) names.push_back(name);
+  const Json configuration = configuration_of(Schedule{});
+  for (const auto& [name, unused] : configuration.items()) names.push_back(name);
   return Json{{"version", "1.0"}, {"objective", "time"}, {"tunable_parameters", names}, {"key", key}}.dump() + "\n";
 }
 
 std::string record_of(const Config& config) {
   Json values = Json::array();
-  for (const auto& [unused, value] : configuration_of(config.schedule).items()) values.push_back(value);
+  const Json configuration = configuration_of(config.schedule);
+  for (const auto& [unused, value] : configuration.items()) values.push_back(value);
   Json environment{{"date", config.time},
                    {"device_name", config.device},
                    {"compute_capability", capability_of(config.target)},
