@@ -20,7 +20,8 @@ void check_cuda(int code, redtune_status status, const std::string& what) {
 
 int cuda_attribute(int device, int which) {
   int value = 0;
-  check_cuda(cuda_library().call.DeviceGetAttribute(&value, which, device), REDTUNE_NO_DEVICE, "ask the device");
+  check_cuda(cuda_library().call.DeviceGetAttribute(&value, which, device), REDTUNE_NO_DEVICE,
+             "ask the device");
   return value;
 }
 
@@ -33,7 +34,8 @@ int number_of(const std::string& architecture) {
   return error == std::errc() && stop == end ? number : 0;
 }
 
-// The newest image of the format that the device runs: a cubin within its major version, PTX of any older one.
+// The newest image of the format that the device runs: a cubin within its major version, PTX of any older
+// one.
 const KernelImage* fitting(const KernelFile& file, const std::string& format, int capability) {
   const KernelImage* best = nullptr;
   for (const KernelImage& image : file.images) {
@@ -51,11 +53,12 @@ CudaPlace current_cuda_place() {
   const CudaFunctions& call = cuda_library().call;
   CudaPlace place;
   check_cuda(call.CtxGetCurrent(&place.context), REDTUNE_NO_DEVICE, "ask for the current context");
-  if (place.context == nullptr) refuse("no CUDA context is current in this thread; make one, or use the runtime once");
+  if (place.context == nullptr)
+    refuse("no CUDA context is current in this thread; make one, or use the runtime once");
   check_cuda(call.CtxGetDevice(&place.device), REDTUNE_NO_DEVICE, "ask for the device of the context");
   std::array<char, 256> name{};
-  check_cuda(call.DeviceGetName(name.data(), static_cast<int>(name.size()) - 1, place.device), REDTUNE_NO_DEVICE,
-             "ask for the name");
+  check_cuda(call.DeviceGetName(name.data(), static_cast<int>(name.size()) - 1, place.device),
+             REDTUNE_NO_DEVICE, "ask for the name");
   place.name = cuda_device_name(name.data(), cuda_uuid(cuda_library(), place.device));
   place.capability = 10 * cuda_attribute(place.device, kCudaCapabilityMajor) +
                      cuda_attribute(place.device, kCudaCapabilityMinor);
@@ -70,11 +73,13 @@ std::string why_not_on(const CudaPlace& place, const Config& config) {
                                        cuda_attribute(place.device, kCudaSharedPerBlockOptIn));
   for (const KernelLaunch& launch : config.launches) {
     const std::int64_t block = std::int64_t{launch.block[0]} * launch.block[1] * launch.block[2];
-    if (block > threads) return "its blocks have " + std::to_string(block) + " threads, the device allows " +
-                                std::to_string(threads);
+    if (block > threads)
+      return "its blocks have " + std::to_string(block) + " threads, the device allows " +
+             std::to_string(threads);
     const std::int64_t bytes = launch.shared_bytes + launch.dynamic_shared_bytes;
-    if (bytes > shared) return "it needs " + std::to_string(bytes) + " bytes of shared memory, the device has " +
-                               std::to_string(shared);
+    if (bytes > shared)
+      return "it needs " + std::to_string(bytes) + " bytes of shared memory, the device has " +
+             std::to_string(shared);
   }
   return "";
 }
@@ -102,7 +107,8 @@ CudaKernel::CudaKernel(const CudaPlace& place, const std::string& store, const C
   const CudaFunctions& call = cuda_library().call;
   CUmod_st* module = nullptr;
   // c_str: PTX must end in a zero, a cubin tells its own size.
-  check_cuda(call.ModuleLoadData(&module, image.c_str()), REDTUNE_BUILD_FAILED, "load " + config.kernel->file);
+  check_cuda(call.ModuleLoadData(&module, image.c_str()), REDTUNE_BUILD_FAILED,
+             "load " + config.kernel->file);
   module_.reset(module);
   for (const KernelLaunch& launch : launches_) {
     CUfunc_st* function = nullptr;
@@ -156,7 +162,8 @@ std::string CudaKernel::image_for(const CudaPlace& place, const std::string& sto
   } catch (const NoDevice& error) {
     no_nvrtc = error.what();
   }
-  if (const KernelImage* const ptx = fitting(file, "ptx", place.capability)) return read_kernel_image(store, *ptx);
+  if (const KernelImage* const ptx = fitting(file, "ptx", place.capability))
+    return read_kernel_image(store, *ptx);
   throw Failure(REDTUNE_BUILD_FAILED, "no image in the store fits sm_" + capability + ", and " + no_nvrtc);
 }
 
@@ -224,9 +231,13 @@ void CudaKernel::launch(CUstream_st* stream, CudaAddress input, CudaAddress outp
     }
     const auto grid = [&](std::size_t d) { return static_cast<unsigned>(launch.grid[d]); };
     const auto block = [&](std::size_t d) { return static_cast<unsigned>(launch.block[d]); };
-    check_cuda(call.LaunchKernel(functions_[i], grid(0), grid(1), grid(2), block(0), block(1), block(2),
-                                 static_cast<unsigned>(launch.dynamic_shared_bytes), stream, arguments.data(),
-                                 nullptr),
+    const auto shared = static_cast<unsigned>(launch.dynamic_shared_bytes);
+    // Blocks that wait for each other must all be resident: the driver refuses the launch where they cannot.
+    check_cuda(launch.cooperative
+                   ? call.LaunchCooperativeKernel(functions_[i], grid(0), grid(1), grid(2), block(0),
+                                                  block(1), block(2), shared, stream, arguments.data())
+                   : call.LaunchKernel(functions_[i], grid(0), grid(1), grid(2), block(0), block(1), block(2),
+                                       shared, stream, arguments.data(), nullptr),
                REDTUNE_LAUNCH_FAILED, "launch '" + launch.entry + "'");
   }
   lane.dirty = false;

@@ -72,7 +72,7 @@ TEST(WriteRecorded, CachefileIsLaidOutAsKernelTunerWritesIt) {
   EXPECT_TRUE(text.ends_with("}\n}")) << text;
   EXPECT_TRUE(text.starts_with("{\n\"device_name\": \"a device\",\n\"kernel_name\": \"sum\",\n")) << text;
   EXPECT_THAT(text, HasSubstr("\"problem_size\": [\n8,\n64\n],"));
-  EXPECT_THAT(text, HasSubstr(",\n\"cache\": {\n\"none,none,chunked,1,1,4,1,1,1,1,1,0\": {\"block\":\"none\""));
+  EXPECT_THAT(text, HasSubstr(",\n\"cache\": {\n\"none,none,chunked,1,1,4,1,1,1,1,1,0,1\": {\"block\":\"none\""));
   const Json document = parse_json(text, "x.json");
   for (const auto& [key, entry] : document["cache"].items()) {
     std::string joined;
