@@ -67,6 +67,7 @@ double median_of(std::vector<double> values) {
 }
 
 std::vector<std::string> files_below(const std::string& directory) {
+  if (fs::is_regular_file(directory)) return {directory};
   if (!fs::is_directory(directory)) {
     throw UserError(directory + ": no such directory; a config store is what `redtune tune` writes to");
   }

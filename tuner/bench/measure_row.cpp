@@ -116,6 +116,8 @@ class Turns {
       contestant.side.reference = contestant.program->reference();
     } catch (const UserError& error) {
       contestant.side.failure = error.what();
+    } catch (const NoValidSchedule& error) {
+      contestant.side.failure = error.what();
     }
   }
 
