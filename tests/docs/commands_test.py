@@ -104,6 +104,9 @@ class Commands(unittest.TestCase):
                     # Recorded spaces of others and models are not at hand; the README's commands stand for them.
                     if not line.strip() or re.search(r"\.gz|\.model|--oclgrind", line):
                         continue
+                    # Whole suites, other people's stores and logs: tests/cli has tests of these verbs.
+                    if verb in ("bench", "report", "export", "explain", "predict", "configs"):
+                        continue
                     command = re.sub(r"^ *redtune", "build/bin/redtune", line)
                     done = subprocess.run(less_of_an_example(command), shell=True, cwd=directory, text=True,
                                           timeout=SECONDS, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
