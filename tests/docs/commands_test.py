@@ -20,7 +20,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = os.environ.get("REDTUNE_PROGRAM", str(ROOT / "build/bin/redtune"))
 BLOCK = re.compile(r"^<!-- run(?:: (?P<needs>\w+))? -->\n```sh\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
-LESS_WORK = [(re.compile(r"--trials \d+"), "--trials 2"), (re.compile(r"--time \S+"), "--time 6s"),
+LESS_WORK = [(re.compile(r"--trials \d+"), "--trials 2"), (re.compile(r"--time \S+"), "--time 20s"),
              (re.compile(r"--sample \d+"), "--sample 1"), (re.compile(r"--rounds \d+"), "--rounds 1"),
              (re.compile(r"--peak-trials \d+"), "--peak-trials 0")]
 SECONDS = 120
