@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "bench/baselines/host_baseline.h"
+#include "space/operator_key.h"
 #include "support/error.h"
 #include "support/stats.h"
 #include "support/text.h"

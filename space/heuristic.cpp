@@ -209,4 +209,21 @@ Schedule default_schedule(const Task& task) {
   return nearest_legal(task, facts.cpu ? cpu_default(task, facts) : gpu_default(task, facts));
 }
 
+Schedule default_in(const SearchSpace& space) {
+  const Task& task = space.task();
+  const Schedule start = default_schedule(task);
+  if (space.find(start)) return start;
+  if (space.size() == 0) {
+    throw NoValidSchedule("no schedule in the space of " + task.op.title() + " on " + task.target.name + ":" +
+                          space.why_empty());
+  }
+  std::size_t best = 0;
+  double best_distance = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < space.size(); ++i) {
+    const double distance = squared_distance(start, space.at(i));
+    if (distance < best_distance) best = i, best_distance = distance;
+  }
+  return space.at(best);
+}
+
 }  // namespace redtune

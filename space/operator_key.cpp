@@ -4,6 +4,8 @@
 #include <cctype>
 #include <charconv>
 
+#include "support/hash.h"
+
 namespace redtune {
 namespace {
 
@@ -118,6 +120,22 @@ std::optional<Operator> parse_operator_key(std::string_view key) {
   op.outputs = {std::move(output)};
   op.statements = {std::move(statement)};
   return op;
+}
+
+std::string operator_slug(const Operator& op) {
+  const std::string key = op.key();
+  std::string result;
+  for (char c : key) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+    if (plain)
+      result += c;
+    else if (!result.empty() && result.back() != '-')
+      result += '-';
+  }
+  while (!result.empty() && result.back() == '-') result.pop_back();
+  constexpr std::size_t kLongest = 80;
+  if (result.size() > kLongest) result = result.substr(0, kLongest - 17) + "-" + hex64(hash64(key));
+  return result;
 }
 
 }  // namespace redtune

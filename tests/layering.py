@@ -94,6 +94,16 @@ def check_paths(tree):
                 yield f'{name}:{line}: no file {what} below the root; includes are root-relative'
 
 
+def check_command_line_on_top(tree):
+    """What a verb can do, a program without the verbs can do too."""
+    for name in tree.files:
+        if not name.startswith("tuner/") or name.startswith("tuner/cli/") or name == "tuner/main.cpp":
+            continue
+        for line, _, what in tree.includes(name):
+            if what.startswith("tuner/cli/"):
+                yield f"{name}:{line}: only tuner/cli/ and tuner/main.cpp may include {what}"
+
+
 def check_own_header_first(tree):
     for name in tree.files:
         own = name[:-4] + ".h"
@@ -163,7 +173,7 @@ def check_length(tree):
             yield f"{name}: {lines} lines, more than {MAX_LINES}"
 
 
-CHECKS = [check_layers, check_paths, check_own_header_first, check_vendors, check_isl_free, check_listed, check_length]
+CHECKS = [check_layers, check_paths, check_command_line_on_top, check_own_header_first, check_vendors, check_isl_free, check_listed, check_length]
 
 
 def breaches(root):

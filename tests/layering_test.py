@@ -44,6 +44,9 @@ class Layering(unittest.TestCase):
     def test_upward_include(self):
         self.expect("support may not include space/model.h", support__other_dot_h='#include "space/model.h"\n')
 
+    def test_command_line_below_itself(self):
+        self.expect("only tuner/cli/", tuner__cli__arguments_dot_h="", tuner__tune_dot_h='#include "tuner/cli/arguments.h"\n')
+
     def test_upward_include_in_angle_brackets(self):
         self.expect("codegen may not include tuner/x.h", codegen__nvrtc_dot_h="#  include <tuner/x.h>\n")
 

@@ -8,6 +8,7 @@
 #include "space/task.h"
 #include "support/error.h"
 #include "support/stats.h"
+#include "tuner/logged_task.h"
 
 namespace redtune {
 namespace {
@@ -19,16 +20,6 @@ struct Rounds {
   std::vector<double> seconds;
   bool failed = false;
 };
-
-// The header of a run tells the operator and the target in full; older ones name the target only.
-Task task_of_run(const Json& run, const std::string& path) {
-  JsonObject fields(run, path);
-  const Operator op = parse_operator(fields.get("operator"), path + ": operator");
-  const Target target = fields.has("target_facts")
-                            ? parse_target(fields.get("target_facts"), path + ": target_facts")
-                            : load_target(fields.get_string("target"));
-  return make_task(op, target);
-}
 
 TaskSamples samples_of(const Task& task, const std::map<std::string, Rounds>& schedules) {
   TaskSamples samples{task.key(), {}, {}};

@@ -11,6 +11,7 @@
 
 #include "configs/config_schema.h"
 #include "support/files.h"
+#include "tests/configs/config_fixture.h"
 #include "tests/support/message_of.h"
 #include "tests/support/temporary_directory.h"
 
@@ -25,28 +26,7 @@ class ConfigStoreTest : public testing::Test {
     return operator_from_short_form({name, shape, "1", "f32", "", "", false});
   }
 
-  static Config config(const Operator& op, double seconds) {
-    Config config;
-    config.op = op;
-    config.determinism = Determinism::kRunToRun;
-    config.device = "NVIDIA H200 (GPU-12ab)";
-    config.driver = "13.0";
-    config.target = "sm_90";
-    config.schedule = parse_schedule("block=warp rx=32 px=4 vec=4");
-    config.default_schedule = parse_schedule("block=tree rx=256 vec=4");
-    config.seconds = seconds;
-    config.low_seconds = seconds * 0.99;
-    config.high_seconds = seconds * 1.01;
-    config.default_seconds = 2e-3;
-    config.launches = {{"rt_main", {256, 1, 1}, {32, 4, 1}, 0, {0, 1}}};
-    config.buffers = {{"x", BufferKind::kInput, DType::kF32, 1 << 20},
-                      {"y", BufferKind::kOutput, DType::kF32, 1024}};
-    config.program_hash = "0123456789abcdef";
-    config.log_hash = "fedcba9876543210";
-    config.time = "2026-01-31T12:00:00Z";
-    config.version = "0.1.0";
-    return config;
-  }
+  static Config config(const Operator& op, double seconds) { return made_up_config(op, seconds); }
 
   std::string message_of_find() const {
     return message_of([&] { store_.find(op(), config(op(), 1).device); });

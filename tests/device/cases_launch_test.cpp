@@ -76,7 +76,8 @@ TEST(CasesOfLimits, RegistersAndUnrollingHaveABudget) {
     return rejection ? rejection->constraint : "";
   };
   EXPECT_EQ(broken("block=shuffle rx=1024 items=32 acc=32"), "grid");
-  EXPECT_NE(broken("block=shuffle rx=1024 items=8 acc=8 vec=2"), "");
+  EXPECT_EQ(broken("block=shuffle rx=256 rows=4 acc=4 items=4"), "registers");
+  EXPECT_EQ(broken("block=shuffle rx=256 rows=4 acc=4 items=8"), "unroll_budget");
   const Task column = planned(short_json("sum", "[65536,4]", "[0]", "f32"), "sm_90");
   EXPECT_TRUE(why_not(column, {}, parse_schedule("px=4 items=65536")));
 }

@@ -3,15 +3,15 @@
 #include <algorithm>
 #include <memory>
 
-#include "support/cpu_facts.h"
 #include "space/mappings.h"
+#include "space/operator_key.h"
+#include "support/cpu_facts.h"
 #include "support/error.h"
 #include "support/files.h"
 #include "support/text.h"
 #include "tuner/bench/baseline_process.h"
 #include "tuner/bench/bench_store.h"
 #include "tuner/bench/measure_row.h"
-#include "tuner/cli/arguments.h"
 
 namespace redtune {
 namespace {

@@ -2,10 +2,10 @@
 
 #include <memory>
 
+#include "space/heuristic.h"
 #include "space/mappings.h"
 #include "support/error.h"
 #include "tuner/bench/baseline_process.h"
-#include "tuner/cli/arguments.h"
 
 namespace redtune {
 namespace {

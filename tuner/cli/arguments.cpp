@@ -2,11 +2,8 @@
 
 #include <CLI/CLI.hpp>
 #include <filesystem>
-#include <limits>
 
-#include "space/heuristic.h"
 #include "support/error.h"
-#include "support/hash.h"
 #include "support/text.h"
 
 namespace redtune {
@@ -106,39 +103,6 @@ Schedule legal_schedule(const SearchSpace& space, const std::string& text) {
                     rejection->detail);
   }
   return schedule;
-}
-
-Schedule default_in(const SearchSpace& space) {
-  const Task& task = space.task();
-  const Schedule start = default_schedule(task);
-  if (space.find(start)) return start;
-  if (space.size() == 0) {
-    throw NoValidSchedule("no schedule in the space of " + task.op.title() + " on " + task.target.name + ":" +
-                          space.why_empty());
-  }
-  std::size_t best = 0;
-  double best_distance = std::numeric_limits<double>::infinity();
-  for (std::size_t i = 0; i < space.size(); ++i) {
-    const double distance = squared_distance(start, space.at(i));
-    if (distance < best_distance) best = i, best_distance = distance;
-  }
-  return space.at(best);
-}
-
-std::string operator_slug(const Operator& op) {
-  const std::string key = op.key();
-  std::string result;
-  for (char c : key) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
-    if (plain)
-      result += c;
-    else if (!result.empty() && result.back() != '-')
-      result += '-';
-  }
-  while (!result.empty() && result.back() == '-') result.pop_back();
-  constexpr std::size_t kLongest = 80;
-  if (result.size() > kLongest) result = result.substr(0, kLongest - 17) + "-" + hex64(hash64(key));
-  return result;
 }
 
 }  // namespace redtune

@@ -45,11 +45,4 @@ SpaceFilter filter_of(const std::string& mapping, const std::string& only = "");
 /// task.
 Schedule legal_schedule(const SearchSpace& space, const std::string& text);
 
-/// The default of the task, or the schedule nearest to it in a space that a mapping narrows. Throws
-/// NoValidSchedule with the reasons when that space is empty.
-Schedule default_in(const SearchSpace& space);
-
-/// A name for files: "sum(f32[4,8];axes=1)" -> "sum-f32-4-8-axes-1"; long ones are cut and end in a hash.
-std::string operator_slug(const Operator& op);
-
 }  // namespace redtune

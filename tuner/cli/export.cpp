@@ -8,6 +8,7 @@
 #include <set>
 
 #include "logs/write_recorded.h"
+#include "space/operator_key.h"
 #include "support/files.h"
 #include "support/text.h"
 #include "tuner/cli/arguments.h"

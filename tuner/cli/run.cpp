@@ -5,6 +5,7 @@
 #include "codegen/codegen.h"
 #include "configs/config_index.h"
 #include "measure/input_patterns.h"
+#include "space/heuristic.h"
 #include "space/mappings.h"
 #include "support/text.h"
 #include "tuner/cli/arguments.h"

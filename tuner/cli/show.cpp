@@ -5,6 +5,7 @@
 
 #include "codegen/codegen.h"
 #include "codegen/nvrtc.h"
+#include "space/heuristic.h"
 #include "space/mappings.h"
 #include "support/text.h"
 #include "tuner/cli/arguments.h"

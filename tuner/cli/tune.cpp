@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "cost_model/learned_model.h"
+#include "space/operator_key.h"
 #include "support/text.h"
 #include "tuner/cli/arguments.h"
 #include "tuner/cli/explain_report.h"

@@ -53,7 +53,7 @@ constexpr Verb kVerbs[] = {
      "  redtune bench my_suite.json --baselines default,best_last_block,best_atomic --format csv\n",
      declare_bench},
     {"report", "logs as one page with charts, or as JSON or CSV",
-     "  redtune report redtune-out/sum-f32-1024-1024-axes-1.jsonl -o report.html\n"
+     "  redtune report redtune-out/sum-f32-1024-1024-axes-1-f32.jsonl -o report.html\n"
      "  redtune report redtune-out/bench/*.jsonl -o report.html\n"
      "  redtune report run.jsonl --format csv\n",
      declare_report},
@@ -77,7 +77,7 @@ constexpr Verb kVerbs[] = {
      declare_predict},
     {"export", "take tuned kernels elsewhere: bundle, source, cubin, C header, or other tools' formats",
      "  redtune export --op sum --shape 1024x1024 --axes 1 --format bundle -o shipped --target sm_80,sm_90\n"
-     "  redtune export --op sum --shape 1048576 --format header --schedule \"block=shuffle grid=atomic rx=256\" "
+     "  redtune export --op sum --shape 1048576 --format header --schedule \"block=shuffle grid=atomic rx=256 split=64\" "
      "--target sm_90\n"
      "  redtune export --format wisdom -o wisdom\n"
      "  redtune export --format cachefile --log redtune-out/sum-f32-1024-1024-axes-1-f32.jsonl\n",

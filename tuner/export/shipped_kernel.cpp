@@ -8,11 +8,11 @@
 #include "codegen/nvrtc.h"
 #include "space/heuristic.h"
 #include "space/mappings.h"
+#include "space/operator_key.h"
 #include "support/error.h"
 #include "support/hash.h"
 #include "support/text.h"
 #include "support/version.h"
-#include "tuner/cli/arguments.h"
 
 namespace redtune {
 namespace {

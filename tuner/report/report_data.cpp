@@ -7,6 +7,7 @@
 
 #include "space/mappings.h"
 #include "support/error.h"
+#include "tuner/logged_task.h"
 #include "tuner/trials.h"
 
 namespace redtune {
@@ -20,15 +21,6 @@ struct ReportSource {
   std::size_t runs = 0;
 };
 
-Task report_task_of_run(const Json& run, const std::string& path) {
-  JsonObject fields(run, path);
-  const Operator op = parse_operator(fields.get("operator"), path + ": operator");
-  const Target target = fields.has("target_facts")
-                            ? parse_target(fields.get("target_facts"), path + ": target_facts")
-                            : load_target(fields.get_string("target"));
-  return make_task(op, target);
-}
-
 // Records by task, device and clock, in the order in which each first appears.
 class ReportCollector {
  public:
@@ -39,7 +31,7 @@ class ReportCollector {
     report.warnings.insert(report.warnings.end(), log.warnings.begin(), log.warnings.end());
     for (const Json& run : log.runs) {
       try {
-        const Task task = report_task_of_run(run, path);
+        const Task task = task_of_run(run, path);
         // A later header of the same task tells the newer facts.
         ReportSource& source = sources_[task.key() + "\n" + JsonObject(run, path).get_string("device", "")];
         source = {task, run, path, source.runs + 1};
