@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <limits>
 
+#include "configs/config_files.h"
 #include "configs/config_scan.h"
 #include "space/canonical.h"
 #include "space/device_name.h"
@@ -15,8 +16,6 @@
 
 namespace redtune {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr std::array<std::string_view, 4> kGrades{"exact", "nearest", "other_device", "default"};
 
@@ -64,22 +63,6 @@ double median_of(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
   return *middle;
-}
-
-std::vector<std::string> files_below(const std::string& directory) {
-  if (fs::is_regular_file(directory)) return {directory};
-  if (!fs::is_directory(directory)) {
-    throw UserError(directory + ": no such directory; a config store is what `redtune tune` writes to");
-  }
-  std::vector<std::string> files;
-  for (const auto& device : fs::directory_iterator(directory)) {
-    if (!device.is_directory()) continue;
-    for (const auto& file : fs::directory_iterator(device.path())) {
-      if (file.path().extension() == ".json") files.push_back(file.path().string());
-    }
-  }
-  std::sort(files.begin(), files.end());
-  return files;
 }
 
 }  // namespace
@@ -289,7 +272,8 @@ const std::vector<std::string>& ConfigIndex::problems() const { return data_->pr
 ConfigIndex ConfigIndex::load(const std::string& directory) {
   auto data = std::make_unique<Data>();
   data->directory = directory;
-  const std::vector<std::string> files = files_below(directory);
+  if (!std::filesystem::is_regular_file(directory)) need_store(directory);
+  const std::vector<std::string> files = config_files(directory);
   data->texts.reserve(files.size());  // entries point into them
   for (const std::string& path : files) {
     try {

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <map>
 
+#include "configs/config_files.h"
 #include "configs/config_schema.h"
 #include "support/error.h"
 #include "support/files.h"
@@ -188,19 +189,7 @@ std::optional<Config> ConfigStore::find(const Operator& op, const std::string& d
   return std::nullopt;
 }
 
-std::vector<std::string> ConfigStore::files() const {
-  if (fs::is_regular_file(directory_)) return {directory_};
-  std::vector<std::string> paths;
-  if (!fs::is_directory(directory_)) return paths;
-  for (const auto& device : fs::directory_iterator(directory_)) {
-    if (!device.is_directory()) continue;
-    for (const auto& file : fs::directory_iterator(device.path())) {
-      if (file.path().extension() == ".json") paths.push_back(file.path().string());
-    }
-  }
-  std::sort(paths.begin(), paths.end());
-  return paths;
-}
+std::vector<std::string> ConfigStore::files() const { return config_files(directory_); }
 
 std::vector<Config> ConfigStore::list(const std::string& family) const {
   std::vector<Config> result;

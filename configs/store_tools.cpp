@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "configs/config_files.h"
 #include "configs/config_schema.h"
 #include "support/error.h"
 #include "support/files.h"
@@ -16,12 +17,6 @@ namespace redtune {
 namespace {
 
 namespace fs = std::filesystem;
-
-void need_store(const std::string& directory) {
-  if (!fs::is_directory(directory)) {
-    throw UserError(directory + ": no such directory; a config store is what `redtune tune` writes to");
-  }
-}
 
 void copy_kernel(const std::string& from, const std::string& into, const KernelFile& kernel) {
   write_kernel_text(into, read_kernel_text(from, kernel), kernel.language, kernel.options);

@@ -129,12 +129,17 @@ double quality(std::string_view strategy, const Driven& driven) {
 TEST(Default, FindsMoreThanRandomIn64Trials) {
   const Task tasks[] = {task_of("1024x1024", "1", "cpu"), task_of("4096x256", "0", "cpu"),
                         task_of("1024x1024", "1", "sm_80"), task_of("64x128x96", "0,2", "sm_90")};
+  // The made-up prices follow the names of the mappings, so no single space has a fixed level to reach: what is
+  // asked is to beat random on each and to leave at most a quarter of what random leaves on all together.
+  double our_loss = 0, random_loss = 0;
   for (const Task& task : tasks) {
     const Driven driven(task);
     const double ours = quality(strategies().front().name, driven), random = quality("random", driven);
-    EXPECT_LT(ours, random) << task.op.key() << " on " << task.target.name;
-    EXPECT_LT(ours, 1.15) << task.op.key() << " on " << task.target.name << ", " << driven.space.size();
+    EXPECT_LT(ours, random) << task.op.key() << " on " << task.target.name << ", " << driven.space.size();
+    our_loss += std::log(ours);
+    random_loss += std::log(random);
   }
+  EXPECT_LT(our_loss, random_loss / 4);
 }
 
 }  // namespace
