@@ -72,7 +72,8 @@ class ReferenceMaker {
       reference_.values.resize(outputs);
       reference_.fixed.resize(outputs);
       reference_.per_step.resize(outputs);
-      if (info(op.reduction().op).state == State::kMoments) reference_.per_step_squared.resize(outputs);
+      const State state = info(op.reduction().op).state;
+      if (state == State::kMoments || state == State::kCompensated) reference_.per_step_squared.resize(outputs);
     } else {
       reference_.integers.resize(outputs);
     }
@@ -103,6 +104,10 @@ class ReferenceMaker {
         return wide ? norms<long double>() : norms<double>();
       case ReduceOp::kLogSumExp:
         return wide ? log_sums<long double>() : log_sums<double>();
+      case ReduceOp::kCompensatedSum:
+        return wide ? compensated<long double>(1) : compensated<double>(1);
+      case ReduceOp::kCompensatedMean:
+        return wide ? compensated<long double>(count_) : compensated<double>(count_);
       case ReduceOp::kVar:
       case ReduceOp::kStd:
         return wide ? variances<long double>() : variances<double>();
@@ -143,6 +148,19 @@ class ReferenceMaker {
       double error = sum_error(sum, accumulator_);
       if (error == 0) error = u_ * static_cast<double>(largest_partial(sum));
       put(output, value, storing_error(out_, value, 0) + 2 * u_ * std::abs(value), error / count_);
+    });
+  }
+
+  template <typename Real>
+  Reference compensated(double divisor) {
+    return walk<FloatSum<Real>>([&](std::int64_t output, const FloatSum<Real>& sum) {
+      const auto value = static_cast<double>(sum.sum / divisor);
+      // What additions round away is at most u * depth * sum of |x|; adding that up is off by 2 u * depth of it.
+      const bool exact = sums_exactly(sum, u_);
+      const double square = exact ? 0 : 2 * u_ * u_ * static_cast<double>(sum.absolute) / divisor;
+      const double steps = exact && divisor == 1 ? 0 : 2 * u_ * std::abs(value) + smallest_normal(accumulator_);
+      put(output, value, storing_error(out_, value, 0) + finite(steps));
+      reference_.per_step_squared[static_cast<std::size_t>(output)] = finite(square);
     });
   }
 

@@ -43,7 +43,7 @@ constexpr std::array<MappingInfo, 33> kMappings{{
      "shuffles, then shared memory, the last block to finish reduces the partials"},
     {"none+atomic", B::kNone, G::kAtomic, C::kAtomic, "every thread adds to the output by an atomic"},
     {"warp+atomic", B::kWarp, G::kAtomic, C::kAtomic,
-     "shuffles inside a (sub-)warp, every warp adds to the output by an atomic"},
+     "shuffles inside a (sub-)warp, every warp adds to the output by an atomic (warp-aggregated)"},
     {"lane+atomic", B::kLane, G::kAtomic, C::kHybrid,
      "one lane adds up the block and adds to the output by an atomic"},
     {"tree+atomic", B::kTree, G::kAtomic, C::kHybrid,

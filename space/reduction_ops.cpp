@@ -96,6 +96,7 @@ int state_members(ReduceOp op) {
       return 1;
     case State::kArg:
     case State::kLogSum:
+    case State::kCompensated:
       return 2;
     case State::kScaled:
     case State::kMoments:

@@ -24,7 +24,9 @@ enum class ReduceOp : std::uint8_t {
   kL2Norm,
   kLogSumExp,
   kVar,
-  kStd
+  kStd,
+  kCompensatedSum,
+  kCompensatedMean
 };
 
 /// The type that an operator computes in, by the type of its elements.
@@ -44,6 +46,7 @@ enum class State : std::uint8_t {
   kScaled,   // sums of squares of small (a), ordinary (b) and large (c) elements, those of a and c scaled
              // (Blue 1978)
   kLogSum,   // a: maximum, b: sum of exp(x - a)
+  kCompensated,  // a: sum, b: what its additions rounded away (Neumaier 1974, by Knuth's two-sum)
   kMoments,  // a: count, b: mean, c: sum of squared distances from it (Welford; Chan, Golub, LeVeque)
 };
 
@@ -79,14 +82,14 @@ struct ReduceOpInfo {
 };
 
 /// Rows in enum order.
-inline constexpr std::array<ReduceOpInfo, 13> kReduceOps = [] {
+inline constexpr std::array<ReduceOpInfo, 15> kReduceOps = [] {
   using O = ReduceOp;
   using A = Arithmetic;
   using S = State;
   using R = ResultType;
   using N = OfNothing;
   using F = AtomicForm;
-  return std::array<ReduceOpInfo, 13>{{
+  return std::array<ReduceOpInfo, 15>{{
       // clang-format off
   {O::kSum,       "sum",       "sum",       A::kWide,    S::kValue,   R::kWideInt,  false, N::kIdentity, F::kState},
   {O::kProd,      "prod",      "prod",      A::kWide,    S::kValue,   R::kWideInt,  false, N::kIdentity, F::kState},
@@ -101,6 +104,10 @@ inline constexpr std::array<ReduceOpInfo, 13> kReduceOps = [] {
   {O::kLogSumExp, "logsumexp", "logsumexp", A::kReal,    S::kLogSum,  R::kReal,     false, N::kMinusInf, F::kNone},
   {O::kVar,       "var",       "var",       A::kReal,    S::kMoments, R::kReal,     false, N::kNan,      F::kNone},
   {O::kStd,       "std",       "std",       A::kReal,    S::kMoments, R::kReal,     false, N::kNan,      F::kNone},
+  {O::kCompensatedSum,  "compensated_sum",  "compensated_sum",
+   A::kReal, S::kCompensated, R::kReal, false, N::kIdentity, F::kNone},
+  {O::kCompensatedMean, "compensated_mean", "compensated_mean",
+   A::kReal, S::kCompensated, R::kReal, false, N::kNan,      F::kNone},
       // clang-format on
   }};
 }();
@@ -110,8 +117,11 @@ constexpr std::string_view name(ReduceOp op) { return info(op).name; }
 
 /// Whether a last step makes the result of the state.
 constexpr bool finishes(ReduceOp op) { return info(op).atomic != AtomicForm::kState; }
-/// Whether partial results are sums, whose error grows with the number of additions one after the other.
-constexpr bool adds_up(ReduceOp op) { return !info(op).exact && op != ReduceOp::kProd; }
+/// Whether partial results are sums, whose error grows with the number of additions one after the other: those that
+/// keep what they round away do not.
+constexpr bool adds_up(ReduceOp op) {
+  return !info(op).exact && op != ReduceOp::kProd && info(op).state != State::kCompensated;
+}
 /// Whether that step divides by the number of elements less `ddof`.
 constexpr bool has_ddof(ReduceOp op) { return info(op).state == State::kMoments; }
 

@@ -189,6 +189,38 @@ inline int rt_low_value_i32(uint key) { return rt_value_i32(~key); }
 #define RT_SELECT_logsumexp RT_SELECT_OF_2
 #define RT_HALF_logsumexp RT_HALF_OF_2
 
+// ---- compensated_sum, compensated_mean: a the sum, b what its additions rounded away: exactly so, by Knuth's two-sum,
+// which branches on no sizes. An infinite sum leaves a NaN there, which counts nothing. ----
+
+#define RT_OPERATOR_COMPENSATED(op, acc, n, T, P, over)                                                              \
+  typedef struct {                                                                                                   \
+    T a, b;                                                                                                          \
+  } RT_STATE(op, acc, n);                                                                                            \
+  inline RT_STATE(op, acc, n) RT_STATE_IDENTITY(op, acc, n) { return (RT_STATE(op, acc, n)){(T)(0), (T)(0)}; }       \
+  inline RT_STATE(op, acc, n) rt_lift_##op##_##acc##_##n(T v, rt_index first, rt_index step) {                       \
+    return (RT_STATE(op, acc, n)){v, (T)(0)};                                                                        \
+  }                                                                                                                  \
+  inline RT_STATE(op, acc, n) rt_combine_##op##_##acc##_##n(RT_STATE(op, acc, n) x, RT_STATE(op, acc, n) y) {        \
+    const T sum = x.a + y.a, seen = sum - x.a;                                                                       \
+    return (RT_STATE(op, acc, n)){sum, (x.b + y.b) + ((x.a - (sum - seen)) + (y.a - seen))};                         \
+  }                                                                                                                  \
+  RT_TAKE_BY_COMBINE(op, acc, n, T, P)                                                                               \
+  inline T rt_finish_##op##_##acc##_##n(RT_STATE(op, acc, n) s, rt_acc_##acc divisor) {                              \
+    return (s.b - s.b == (T)(0) ? s.a + s.b : s.a) over;                                                             \
+  }
+#define RT_OPERATOR_compensated_sum(acc, n, T, P) RT_OPERATOR_COMPENSATED(compensated_sum, acc, n, T, P, )
+#define RT_OPERATOR_compensated_mean(acc, n, T, P) RT_OPERATOR_COMPENSATED(compensated_mean, acc, n, T, P, / divisor)
+#define RT_PEEK_compensated_sum(acc) RT_PEEK_OF_2(compensated_sum, acc)
+#define RT_PEEK_compensated_mean(acc) RT_PEEK_OF_2(compensated_mean, acc)
+#define RT_LANES_compensated_sum RT_LANES_OF_2
+#define RT_LANES_compensated_mean RT_LANES_OF_2
+#define RT_SET_LANES_compensated_sum RT_SET_LANES_OF_2
+#define RT_SET_LANES_compensated_mean RT_SET_LANES_OF_2
+#define RT_SELECT_compensated_sum RT_SELECT_OF_2
+#define RT_SELECT_compensated_mean RT_SELECT_OF_2
+#define RT_HALF_compensated_sum RT_HALF_OF_2
+#define RT_HALF_compensated_mean RT_HALF_OF_2
+
 // ---- var, std: a the count, b the mean, c the sum of squared distances from it. The order of the products keeps an
 // empty side (count 0) from making infinity times 0 of a large distance; v - v is NaN for an infinite v. ----
 

@@ -199,6 +199,33 @@ struct rt_op_logsumexp : rt_two {
   template <typename T> static RT_MEMBER T finish(const state<T>& s, T) { return s.a + rt_log(s.b); }
 };
 
+// ---- compensated_sum, compensated_mean: a the sum, b what its additions rounded away: exactly so, by Knuth's two-sum,
+// which branches on no sizes. An infinite sum leaves a NaN there, which counts nothing. ----
+
+struct rt_op_compensated_sum : rt_two {
+  template <typename T> using state = rt_state2<T, T>;
+  template <typename T> static RT_MEMBER state<T> identity() { return {0, 0}; }
+  template <typename T> static RT_MEMBER state<T> lift(T v, rt_i64) { return {v, 0}; }
+  template <typename T> static RT_MEMBER T lost(T x, T y, T sum) {
+    const T seen = sum - x;
+    return (x - (sum - seen)) + (y - seen);
+  }
+  template <typename T> static RT_MEMBER state<T> of(const state<T>& x, const state<T>& y) {
+    const T sum = x.a + y.a;
+    return {sum, (x.b + y.b) + lost(x.a, y.a, sum)};
+  }
+  template <typename T> static RT_MEMBER state<T> take(const state<T>& s, T v, rt_i64) {
+    const T sum = s.a + v;
+    return {sum, s.b + lost(s.a, v, sum)};
+  }
+  template <typename T> static RT_MEMBER T finish(const state<T>& s, T) { return s.b - s.b == 0 ? s.a + s.b : s.a; }
+};
+struct rt_op_compensated_mean : rt_op_compensated_sum {
+  template <typename T> static RT_MEMBER T finish(const state<T>& s, T divisor) {
+    return rt_op_compensated_sum::finish(s, divisor) / divisor;
+  }
+};
+
 // ---- var, std: a the count, b the mean, c the sum of squared distances from it. The order of the products keeps an
 // empty side (count 0) from making infinity times 0 of a large distance; v - v is NaN for an infinite v. ----
 

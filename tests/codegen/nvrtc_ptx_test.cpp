@@ -173,6 +173,7 @@ TEST_F(NvrtcPtx, VectorsOfSixteenBytesAreOneLoad) {
       {"argmax", "f16", "", "523x10008", "1", "block=warp rx=32 px=4 vec=8 items=2"},
       {"argmin", "f32", "", "10008x520", "0", "block=lane rx=8 px=32 vec=4 items=2"},
       {"logsumexp", "bf16", "", "523x10008", "1", "block=warp rx=32 px=4 vec=8"},
+      {"compensated_sum", "bf16", "", "523x10008", "1", "block=warp rx=32 px=4 vec=8"},
   };
   for (const PtxCase& c : cases) {
     SCOPED_TRACE(trace_of(c));

@@ -100,6 +100,40 @@ TEST(StatesHost, EmptySidesAndInfinitiesOfVariance) {
   }
 }
 
+TEST(StatesHost, CompensatedSumsLoseNothingInAnyOrder) {
+  std::mt19937 random(6);
+  std::vector<float> values = numbers<float>(2000, 1e6f, 0, random);
+  for (std::size_t i = 0; i < 1000; ++i) values.push_back(-values[i]);
+  values.push_back(0.125f);
+  double exact = 0;
+  for (float x : values) exact += static_cast<double>(x);
+  for (int order = 0; order < 20; ++order) {
+    const float sum = rt_op_compensated_sum::finish(combined<rt_op_compensated_sum, float>(values, random), 0.0f);
+    EXPECT_EQ(sum, static_cast<float>(exact)) << order;
+    std::shuffle(values.begin(), values.end(), random);
+    EXPECT_EQ((rt_op_compensated_sum::finish(taken<rt_op_compensated_sum, float>(values), 0.0f)),
+              static_cast<float>(exact))
+        << order;
+  }
+  EXPECT_EQ((rt_op_compensated_mean::finish(taken<rt_op_compensated_mean, float>({1, 1e10f, 1, -1e10f}), 4.0f)), 0.5f);
+}
+
+TEST(StatesHost, CompensatedSumsOfInfinities) {
+  std::mt19937 random(7);
+  const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+  const auto value = [&](const std::vector<float>& values) {
+    const float serial = rt_op_compensated_sum::finish(taken<rt_op_compensated_sum, float>(values), 0.0f);
+    const float tree = rt_op_compensated_sum::finish(combined<rt_op_compensated_sum, float>(values, random), 0.0f);
+    EXPECT_TRUE(serial == tree || (std::isnan(serial) && std::isnan(tree)));
+    return serial;
+  };
+  EXPECT_EQ(value({1, inf, 2}), inf);
+  EXPECT_EQ(value({-inf, -inf}), -inf);
+  EXPECT_TRUE(std::isnan(value({inf, 1, -inf})));
+  EXPECT_TRUE(std::isnan(value({1, nan})));
+  EXPECT_EQ(value({3e38f, 3e38f}), inf);
+}
+
 TEST(StatesHost, LogSumExpIsShifted) {
   std::mt19937 random(4);
   const double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();

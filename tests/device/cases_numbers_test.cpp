@@ -76,6 +76,8 @@ const std::vector<Row>& number_rows() {
       {"first NaN of argmin", R"({"op":"argmin","shape":[2],"data":["nan",1]})", nullptr, {0}},
       {"NaN beats infinity", R"({"op":"argmax","shape":[2],"data":["inf","nan"]})", nullptr, {1}},
       {"squares are taken once", R"({"op":"l2norm","shape":[4096]})", ones, {64}},
+      {"compensated sum of what cancels", R"({"op":"compensated_sum","shape":[4],"data":[1,1e10,1,-1e10]})", nullptr, {2}},
+      {"compensated mean, f16", R"({"op":"compensated_mean","shape":[3],"dtype":"f16","data":[1,2,6]})", nullptr, {3}},
       {"variance of 0 to 4095", R"({"op":"var","shape":[4096]})", index, {1398101.25}},
       {"squares beyond the range",
        R"({"op":"l2norm","shape":[2],"dtype":"f16","data":[600,800]})",

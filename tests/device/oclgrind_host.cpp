@@ -57,7 +57,7 @@ constexpr Values kValues[] = {
 };
 // Partial results of several members: no atomics but the packed ones of argmax and argmin. In turns too.
 constexpr Values kStates[] = {
-    {"argmax", "f32", ""}, {"var", "f32", ""},        {"logsumexp", "f64", ""},
+    {"argmax", "f32", ""}, {"var", "f32", ""},        {"logsumexp", "f64", ""}, {"compensated_sum", "f32", ""},
     {"argmin", "i8", ""},  {"l2norm", "bf16", "f32"},
 };
 

@@ -47,6 +47,7 @@ constexpr Golden kGoldens[] = {
      "block=none grid=second_kernel vec=4 items=4 acc=2 split=4"},
     {"var", "f32", "", "7x100004", "1", "sm_90",
      "block=shuffle grid=second_kernel rx=128 vec=4 items=2 split=8"},
+    {"compensated_sum", "f32", "", "7x100004", "1", "sm_90", "block=shuffle grid=second_kernel rx=128 vec=4 items=2 split=8"},
     {"logsumexp", "f32", "", "10007x132", "0", "sm_90",
      "block=lane grid=last_block rx=8 px=32 vec=2 items=2 split=16"},
     {"mean", "f32", "", "7x100004", "1", "sm_90", "block=shuffle grid=atomic rx=128 vec=4 items=2 split=8"},

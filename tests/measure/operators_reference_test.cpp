@@ -93,6 +93,19 @@ TEST(OperatorsReference, LogarithmsOfSums) {
   EXPECT_TRUE(std::isnan(of("logsumexp", "[3]", {kInf, NAN, 1}).values[0]));
 }
 
+TEST(OperatorsReference, CompensatedSums) {
+  EXPECT_THAT(of("compensated_sum", "[4]", {1, 1e10, 1, -1e10}).values, ElementsAre(2));
+  EXPECT_THAT(of("compensated_mean", "[2, 2]", {1, 2, 5, 8}, kRows).values, ElementsAre(1.5, 6.5));
+  EXPECT_THAT(of("compensated_sum", "[2, 0]", {}, kRows).values, Each(0));
+  EXPECT_TRUE(std::isnan(of("compensated_mean", "[0]", {}).values[0]));
+  // Of 0.1, which rounds at every step: a thousand steps cost a plain sum fifty times more than this one may use up.
+  const std::vector<double> tenths(1000, 0.1);
+  const Reference plain = of("sum", "[1000]", tenths, "", 1000);
+  const Reference compensated = of("compensated_sum", "[1000]", tenths, "", 1000);
+  EXPECT_LT(50 * compensated.tolerance[0], plain.tolerance[0]);
+  EXPECT_GT(compensated.tolerance[0], 0x1p-24 * 100);
+}
+
 TEST(OperatorsReference, Variances) {
   EXPECT_THAT(of("var", "[2, 4]", {1, 2, 3, 4, 1000001, 1000002, 1000003, 1000004}, kRows).values,
               ElementsAre(1.25, 1.25));

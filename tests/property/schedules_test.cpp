@@ -130,6 +130,8 @@ constexpr Case kOperatorCases[] = {
     {"5x41", "1", "argmax", "i64", "", 8},
     {"3x5x37", "0,2", "l2norm", "bf16", "f32", 8},
     {"43x21", "0", "l2norm", "f64", "", 8},
+    {"5x43", "1", "compensated_sum", "f32", "", 8},
+    {"37x21", "0", "compensated_mean", "f16", "f32", 8},
     {"5x43", "1", "logsumexp", "f32", "", 8},
     {"4x37x9", "1", "logsumexp", "f16", "f32", 8},
     {"3x5x37", "0,2", "var", "f32", "", 8},

@@ -118,7 +118,7 @@ TEST(Mappings, AtomicsNeedTheOutputToBeTheAccumulator) {
 }
 
 TEST(Mappings, AtomicsChangeOneNumber) {
-  for (const char* op : {"argmax", "argmin", "l2norm", "logsumexp", "var", "std"}) {
+  for (const char* op : {"argmax", "argmin", "l2norm", "logsumexp", "var", "std", "compensated_sum", "compensated_mean"}) {
     const Task task = task_of("64x1024", "1", "sm_90", op, "f32");
     EXPECT_THAT(reason(task, B::kTree, G::kAtomic),
                 HasSubstr("atomic_state: mapping tree+atomic: a partial result of " + std::string(op)))

@@ -118,7 +118,7 @@ TEST(Operator, MistakesNameFieldAndRemedy) {
   EXPECT_EQ(error_of(R"({"op": "smu", "shape": [4]})"),
             "op.json: field 'op' has an unknown op 'smu'; did you mean 'sum'? known: sum, prod, max, min, "
             "any, all, mean, "
-            "argmax, argmin, l2norm, logsumexp, var, std");
+            "argmax, argmin, l2norm, logsumexp, var, std, compensated_sum, compensated_mean");
   EXPECT_THAT(error_of(R"({"op": "sum", "shape": [4], "dtype": "f23"})"), HasSubstr("did you mean 'f32'"));
   EXPECT_THAT(error_of(R"({"op": "sum", "shape": [4], "axis": [0]})"), HasSubstr("did you mean 'axes'"));
   EXPECT_THAT(error_of(R"({"op": "sum"})"), HasSubstr("field 'shape' is missing"));
@@ -193,7 +193,7 @@ TEST(Operator, DdofBelongsToVarAndStd) {
 TEST(Operator, NothingHasNoPosition) {
   EXPECT_THAT(error_of(R"({"op": "argmin", "shape": [3, 0], "axes": [1]})"),
               HasSubstr("argmin of nothing has no answer"));
-  for (const char* op : {"any", "all", "mean", "l2norm", "logsumexp", "var", "std"}) {
+  for (const char* op : {"any", "all", "mean", "l2norm", "logsumexp", "var", "std", "compensated_sum", "compensated_mean"}) {
     EXPECT_NO_THROW(op_of(R"({"shape": [3, 0], "axes": [1], "op": ")" + std::string(op) + "\"}")) << op;
   }
 }

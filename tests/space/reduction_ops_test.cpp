@@ -25,7 +25,7 @@ TEST(ReduceOps, RowsAreInEnumOrderAndReadBack) {
   }
   EXPECT_EQ(message_of([] { parse_reduce_op("smu"); }),
             "unknown op 'smu'; did you mean 'sum'? known: sum, prod, max, min, any, all, mean, argmax, "
-            "argmin, l2norm, logsumexp, var, std");
+            "argmin, l2norm, logsumexp, var, std, compensated_sum, compensated_mean");
 }
 
 TEST(ReduceOps, AccumulatorsWidenForSumAndProdOnly) {
@@ -56,7 +56,9 @@ TEST(ReduceOps, ComputeInTheTypeOfTheirArithmetic) {
                          {"l2norm", D::kBool, D::kF64, D::kF64, D::kF64},
                          {"logsumexp", D::kBF16, D::kF32, D::kBF16, D::kF32},
                          {"var", D::kI32, D::kF64, D::kF64, D::kF64},
-                         {"std", D::kF64, D::kF64, D::kF64, D::kF64}}) {
+                         {"std", D::kF64, D::kF64, D::kF64, D::kF64},
+                         {"compensated_sum", D::kBF16, D::kF32, D::kBF16, D::kF32},
+                         {"compensated_mean", D::kI64, D::kF64, D::kF64, D::kF64}}) {
     const ReduceOp op = parse_reduce_op(row.op);
     EXPECT_EQ(accumulator_of(op, row.in), row.accumulator) << row.op << " " << name(row.in);
     EXPECT_EQ(default_result(op, row.in), row.result) << row.op << " " << name(row.in);
@@ -84,7 +86,8 @@ TEST(ReduceOps, NothingHasTheAnswersOfNumPy) {
   EXPECT_EQ(nothing_bits(ReduceOp::kAll, DType::kI32), 1u);
   EXPECT_EQ(nothing_bits(ReduceOp::kL2Norm, DType::kF64), 0u);
   EXPECT_EQ(nothing_bits(ReduceOp::kLogSumExp, DType::kF32), 0xff800000u);
-  for (ReduceOp op : {ReduceOp::kMean, ReduceOp::kVar, ReduceOp::kStd}) {
+  EXPECT_EQ(nothing_bits(ReduceOp::kCompensatedSum, DType::kF32), 0u);
+  for (ReduceOp op : {ReduceOp::kMean, ReduceOp::kCompensatedMean, ReduceOp::kVar, ReduceOp::kStd}) {
     const double nan = std::bit_cast<double>(nothing_bits(op, DType::kF64));
     EXPECT_NE(nan, nan) << name(op);
   }

@@ -71,12 +71,12 @@ void print_people(const Task& task, const Schedule& schedule, const Outcome& out
   const auto item = static_cast<std::size_t>(bytes_of(out.dtype));
   std::cout << task.op.title() << " on " << task.target.name << ", schedule \"" << schedule.text()
             << "\" (mapping " << schedule.mapping() << ")\n";
-  constexpr std::size_t kShown = 8;
+  constexpr std::size_t kValues = 8;
   std::vector<std::string> values;
-  for (std::size_t i = 0; i + item <= bytes.size() && values.size() < kShown; i += item) {
+  for (std::size_t i = 0; i + item <= bytes.size() && values.size() < kValues; i += item) {
     values.push_back(element_text(out.dtype, bytes.data() + i));
   }
-  const bool more = bytes.size() / item > kShown;
+  const bool more = bytes.size() / item > kValues;
   std::cout << out.name << " = [" << join(values, ", ") << (more ? ", ..." : "") << "], "
             << format_count(out.elements()) << " " << name(out.dtype) << "\n";
   if (out.elements() == 0) return;  // nothing was launched
