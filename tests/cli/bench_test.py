@@ -75,7 +75,7 @@ class Bench(redtune.CommandLine):
 
     def test_shipped_suites_are_listed(self):
         out, _ = self.expect(0, "bench")
-        for name in ("panamera_single", "network_reductions", "cub_sizes"):
+        for name in ("panamera_single", "panamera_table4", "network_reductions", "cub_sizes"):
             self.assertIn(name, out)
 
 
