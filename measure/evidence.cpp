@@ -1,5 +1,7 @@
 #include "measure/evidence.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,6 +25,13 @@ namespace fs = std::filesystem;
 constexpr std::size_t kRunsKept = 20;
 constexpr std::string_view kPrefix = "run-";
 
+// A run holds a lock on its directory as long as it lives: one that goes on for hours is older than twenty others.
+FileHandle locked(const fs::path& run) {
+  FileHandle directory(::open(run.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (directory && ::flock(directory.get(), LOCK_EX | LOCK_NB) != 0) directory = FileHandle();
+  return directory;
+}
+
 // The run's own directory has just been made: it is among the newest.
 void remove_old_runs(const fs::path& base) {
   std::error_code ignored;
@@ -33,7 +42,9 @@ void remove_old_runs(const fs::path& base) {
   }
   if (runs.size() <= kRunsKept) return;
   std::sort(runs.begin(), runs.end());
-  for (std::size_t i = 0; i + kRunsKept < runs.size(); ++i) fs::remove_all(runs[i].second, ignored);
+  for (std::size_t i = 0; i + kRunsKept < runs.size(); ++i) {
+    if (locked(runs[i].second)) fs::remove_all(runs[i].second, ignored);
+  }
 }
 
 fs::path base_directory() {
@@ -63,6 +74,7 @@ Evidence::Evidence() {
   std::string pattern = (base / (std::string(kPrefix) + "XXXXXX")).string();
   if (::mkdtemp(pattern.data()) == nullptr) throw UserError("cannot make a directory in " + base.string());
   directory_ = pattern;
+  living_ = locked(directory_);
   remove_old_runs(base);
 }
 

@@ -4,10 +4,12 @@
 #include <string>
 #include <string_view>
 
+#include "support/file_handle.h"
+
 namespace redtune {
 
 /// Below the user's cache directory, or in the temporary one when that cannot be written. Removed with its
-/// owner, except for what was kept; the oldest of earlier runs are removed when a new one is made.
+/// owner, except for what was kept; the oldest of earlier runs that have ended are removed when a new one is made.
 class Evidence {
  public:
   Evidence();
@@ -23,6 +25,7 @@ class Evidence {
 
  private:
   std::string directory_;
+  FileHandle living_;  // the lock that tells other runs to leave the directory alone
   bool kept_ = false;
 };
 

@@ -1,4 +1,4 @@
-// Owner of a file descriptor. Header only, for support/*.cpp.
+// Owner of a file descriptor.
 #pragma once
 
 #include <unistd.h>
