@@ -9,6 +9,7 @@
 
 #include "configs/config_files.h"
 #include "configs/config_schema.h"
+#include "space/space_grid.h"
 #include "support/error.h"
 #include "support/files.h"
 #include "support/text.h"
@@ -65,6 +66,8 @@ void check_file(const std::string& store, const std::string& path, std::vector<s
       problems.push_back(where(path, config) + ": belongs into " + proper + ", where it is looked for");
     if (config.low_seconds > config.seconds || config.high_seconds < config.seconds)
       problems.push_back(where(path, config) + ": its interval does not hold its time");
+    if (!point_of(config.schedule))
+      problems.push_back(where(path, config) + ": its schedule \"" + config.schedule.text() + "\" is in no space; tune again");
     check_kernel(store, path, config, problems);
   }
 }

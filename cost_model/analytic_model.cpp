@@ -20,13 +20,13 @@ double imbalance(const TaskFacts& f, const ScheduleFacts& s) {
 
 double memory_seconds(const TaskFacts& f, const ScheduleFacts& s) {
   const Target& target = f.task->target;
-  double rate = f.memory_bytes_per_second;
+  // A unit reads little more than its share, so that few blocks leave most of the bandwidth unused.
+  const double busy = std::clamp<double>(s.blocks, 1, target.units);
+  double rate = std::min(f.memory_bytes_per_second, busy * f.costs.core_bytes_per_second);
   if (f.gpu) {
     // Little's law: what is in flight over the latency bounds the rate.
     const double resident = std::min(s.blocks, target.units * s.resident_blocks) * s.threads;
     rate = std::min(rate, resident * s.in_flight_bytes / f.costs.load_latency_seconds);
-  } else {
-    rate = std::min(rate, std::clamp<double>(s.blocks, 1, target.units) * f.costs.core_bytes_per_second);
   }
   const double seconds = f.input_bytes / (rate * s.coalescing);
   return f.input_bytes <= static_cast<double>(target.last_level_cache_bytes) ? seconds * kCachedShare

@@ -24,7 +24,7 @@ constexpr CostField kFields[] = {
     {"atomic_seconds", &TargetCosts::atomic_seconds, false},
     {"atomic_same_address_seconds", &TargetCosts::atomic_same_address_seconds, false},
     {"core_operations_per_second", &TargetCosts::core_operations_per_second, false},
-    {"core_bytes_per_second", &TargetCosts::core_bytes_per_second, true},
+    {"core_bytes_per_second", &TargetCosts::core_bytes_per_second, false},
 };
 
 std::string nearest_shipped(const Target& target) {

@@ -18,7 +18,7 @@ struct TargetCosts {
   double atomic_seconds = 0;               // throughput: one atomic of one unit, addresses apart
   double atomic_same_address_seconds = 0;  // atomics on one address, one after the other
   double core_operations_per_second = 0;   // additions of one unit, vector instructions on a CPU
-  double core_bytes_per_second = 0;        // what one unit can read; 0: the memory alone limits
+  double core_bytes_per_second = 0;        // what one unit can read; on GPUs about 1.6 times its share
 };
 
 /// Throws UserError naming file and field.

@@ -92,6 +92,8 @@ struct LogContents {
 /// line is skipped with a warning that names it, an unknown field is left out with one; a version newer than
 /// kLogVersion is refused by name, and so is a file that is not a redtune log (UserError).
 LogContents read_log(const std::string& path);
+/// The same of a log that must be there: UserError "cannot read PATH: no such file" where it is not.
+LogContents read_existing_log(const std::string& path);
 /// The same of a log's text; `path` names it in messages.
 LogContents parse_log(std::string_view text, const std::string& path);
 

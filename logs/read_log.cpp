@@ -134,6 +134,12 @@ class Reader {
 
 LogContents parse_log(std::string_view text, const std::string& path) { return Reader(path).read(text); }
 
+LogContents read_existing_log(const std::string& path) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) throw UserError("cannot read " + path + ": no such file");
+  return read_log(path);
+}
+
 LogContents read_log(const std::string& path) {
   std::error_code ignored;
   const auto status = std::filesystem::status(path, ignored);

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdlib>
 #include <exception>
 
@@ -74,6 +75,11 @@ DeviceInfo pick_device(const std::string& id) {
   if (visible != nullptr && (id.starts_with("cuda:") || id.starts_with("GPU-"))) {
     throw UserError("device '" + id + "' is not present: CUDA_VISIBLE_DEVICES='" + visible +
                     "' leaves, counted anew from 0: " + join(known, ", "));
+  }
+  // Where there is no GPU at all its name is no misspelling: the notes say what is missing.
+  const bool gpus = std::any_of(devices.begin(), devices.end(), [](const DeviceInfo& d) { return d.id.starts_with("cuda"); });
+  if (!gpus && (id.starts_with("cuda") || id.starts_with("GPU-"))) {
+    throw NoDevice("no device '" + id + "': " + join(notes, "; "));
   }
   throw UserError(unknown_word_message("device", id, known));
 }

@@ -2,9 +2,9 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 
 #include "support/error.h"
+#include "support/files.h"
 #include "support/text.h"
 
 namespace redtune {
@@ -27,12 +27,15 @@ std::string short_linker(const std::string& directory) {
   const std::string path = inherited != nullptr ? inherited : "/usr/bin:/bin", linker = found_in(path, "ld");
   if (linker.empty()) return "";
   const std::string file = directory + "/ld";
-  std::ofstream(file) << "#!/bin/sh\n"
-                         "for word do\n"
-                         "  shift\n"
-                         "  case $word in -l*|-L*|--as-needed|--no-as-needed|--build-id) ;; *) set -- \"$@\" \"$word\" ;; esac\n"
-                         "done\n"
-                         "exec '" + linker + "' \"$@\"\n";
+  // Closed on exec: a worker that another thread starts meanwhile must not hold it open for writing, or nobody could
+  // execute it.
+  write_file_atomically(file,
+                        "#!/bin/sh\n"
+                        "for word do\n"
+                        "  shift\n"
+                        "  case $word in -l*|-L*|--as-needed|--no-as-needed|--build-id) ;; *) set -- \"$@\" \"$word\" ;; esac\n"
+                        "done\n"
+                        "exec '" + linker + "' \"$@\"\n");
   std::error_code failed;
   fs::permissions(file, fs::perms::owner_all, failed);
   if (failed) throw UserError("cannot write " + file + ": " + failed.message());

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <iostream>
 #include <memory>
 
@@ -203,6 +204,9 @@ int serve(Replies& replies) {
 
 int worker_main(const std::vector<std::string>& arguments) {
   try {
+    // OpenCL drivers call the system's linker: without a PATH every kernel would fail to build.
+    const char* const path = std::getenv("PATH");
+    if (path == nullptr || *path == '\0') ::setenv("PATH", "/usr/bin:/bin", 1);
     Replies replies;
     if (arguments.size() == 2 && arguments[0] == "--list") return list(replies, arguments[1]);
     if (arguments.size() == 1 && arguments[0] == "--serve") return serve(replies);

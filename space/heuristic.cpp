@@ -213,10 +213,7 @@ Schedule default_in(const SearchSpace& space) {
   const Task& task = space.task();
   const Schedule start = default_schedule(task);
   if (space.find(start)) return start;
-  if (space.size() == 0) {
-    throw NoValidSchedule("no schedule in the space of " + task.op.title() + " on " + task.target.name + ":" +
-                          space.why_empty());
-  }
+  space.need_schedules();
   std::size_t best = 0;
   double best_distance = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < space.size(); ++i) {

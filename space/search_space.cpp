@@ -229,6 +229,11 @@ SpaceFilter parse_mapping_filter(std::string_view text) {
   return filter;
 }
 
+void SearchSpace::need_schedules() const {
+  if (size() > 0) return;
+  throw NoValidSchedule("no schedule in the space of " + task_.op.title() + " on " + task_.target.name + ":" + why_empty());
+}
+
 std::string SearchSpace::why_empty() const {
   std::string reasons;
   for (const MappingInfo& mapping : mappings()) {

@@ -60,6 +60,8 @@ class SearchSpace {
   std::optional<Rejection> why_not(const Schedule& schedule) const;
   /// Why the space is empty: a line "\n  MAPPING: REASON" for each mapping that the filter asks for.
   std::string why_empty() const;
+  /// Throws NoValidSchedule with those reasons where the space is empty.
+  void need_schedules() const;
   /// Uniform.
   std::size_t sample(Rng& rng) const { return static_cast<std::size_t>(rng.below(points_.size())); }
   /// Schedules that differ in one step of one variable (or one mapping), in index order.

@@ -9,6 +9,7 @@
 #include "cost_model/analytic_model.h"
 #include "logs/task_records.h"
 #include "support/error.h"
+#include "tuner/trials.h"
 
 namespace redtune {
 namespace {
@@ -189,7 +190,7 @@ void find_runner_up(const TuneResult& result, RunExplanation& e) {
   if (second == nullptr) return;
   e.runner_up = second->schedule;
   e.runner_up_seconds = second->outcome.median_seconds;
-  e.tied = second->outcome.low_seconds <= best.high_seconds && best.low_seconds <= second->outcome.high_seconds;
+  e.tied = tied(second->outcome, best);
   const auto winner = fields_of(e.best), other = fields_of(second->schedule);
   for (std::size_t f = 0; f < winner.size(); ++f) {
     if (winner[f].second == other[f].second) continue;

@@ -66,7 +66,7 @@ PredictResult predict(const Operator& op, const Target& target, const PredictOpt
   result.task = make_task(op, target);
   const SearchSpace space(result.task, options.filter);
   result.space_size = space.size();
-  if (space.size() == 0) throw NoValidSchedule("no legal schedule for " + op.title() + " on " + target.name);
+  space.need_schedules();
   const DiscreteSpace points = discrete_space(space, options.model_path);
   std::vector<std::size_t> order(space.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

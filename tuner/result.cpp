@@ -69,6 +69,8 @@ std::string no_valid_message(const TuneResult& result) {
   for (const FailureCount& failure : failures_by_reason(result.trials)) {
     message += "\n  " + std::to_string(failure.count) + " " + std::string(name(failure.kind)) + ", as " +
                failure.example;
+    const bool crash = failure.kind == OutcomeKind::kCrashed || failure.kind == OutcomeKind::kTimedOut;
+    if (crash && result.resumed > 0) message += " (--retry-crashed tries again what the log holds of these)";
   }
   return message;
 }

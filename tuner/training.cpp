@@ -54,7 +54,7 @@ std::vector<TaskSamples> samples_of_logs(const std::vector<std::string>& paths,
   std::map<Key, std::map<std::string, Rounds>> measured;
   std::map<std::string, Task> tasks;
   for (const std::string& path : paths) {
-    const LogContents log = read_log(path);
+    const LogContents log = read_existing_log(path);
     warnings.insert(warnings.end(), log.warnings.begin(), log.warnings.end());
     if (log.records.empty()) warnings.push_back(path + ": holds no trial");
     tasks.merge(tasks_of_log(log, path, warnings));

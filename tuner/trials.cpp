@@ -14,7 +14,6 @@ namespace {
 constexpr std::size_t kFinalists = 3;
 // A schedule slower than this next to the best is no finalist: more samples would not make it win.
 constexpr double kFinalistFactor = 1.15;
-// Intervals that overlap only because both are wide are no tie.
 constexpr double kTieFactor = 1.03;
 constexpr int kResamples = 1000;
 
@@ -89,6 +88,10 @@ Outcome combine_rounds(const std::vector<Outcome>& rounds) {
   all.low_seconds = interval.low;
   all.high_seconds = interval.high;
   return with_interval(all);
+}
+
+bool tied(const Outcome& rival, const Outcome& best) {
+  return rival.low_seconds <= best.high_seconds && rival.median_seconds <= best.median_seconds * kTieFactor;
 }
 
 std::size_t TrialBook::add(const Record& record, bool resumed) {
@@ -167,11 +170,9 @@ std::optional<std::size_t> pick_winner(const Task& task, const std::vector<Trial
   for (std::size_t i : finalists) {
     const Outcome& rival = trials[i].outcome;
     if (!eligible[i] || !rival.timed()) continue;
-    const bool overlap =
-        rival.low_seconds <= best.high_seconds && rival.median_seconds <= best.median_seconds * kTieFactor;
     // Against the default the turns count too: a config that is slower than no config is the worst gift.
-    const bool tied = overlap || (default_trial == i && !keeps_winning(trials[*fastest], trials[i]));
-    if (tied && rank(i) < rank(winner)) winner = i;
+    const bool even = tied(rival, best) || (default_trial == i && !keeps_winning(trials[*fastest], trials[i]));
+    if (even && rank(i) < rank(winner)) winner = i;
   }
   return winner;
 }

@@ -19,6 +19,10 @@ namespace redtune {
 /// no time.
 Outcome combine_rounds(const std::vector<Outcome>& rounds);
 
+/// Whether `rival` is no slower than `best` as far as the measurement can tell: their intervals overlap, and the medians
+/// are within 3 %. (Intervals that overlap only because both are wide are no tie.)
+bool tied(const Outcome& rival, const Outcome& best);
+
 /// The trials of a run with the records behind them, in the order of their first round.
 class TrialBook {
  public:

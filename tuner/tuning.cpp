@@ -9,6 +9,7 @@
 
 #include "space/heuristic.h"
 #include "support/error.h"
+#include "support/files.h"
 #include "support/stopwatch.h"
 #include "tuner/generating.h"
 #include "tuner/trials.h"
@@ -45,8 +46,11 @@ class Tuner {
   }
 
   TuneResult run(const std::function<void(const TuneStart&)>& started) {
-    refuse_empty_space();
+    space_.need_schedules();
     refuse_empty_output();
+    // Both places to write to, before either is written to.
+    const std::filesystem::path log_directory = std::filesystem::path(options_.log_path).parent_path();
+    if (!log_directory.empty()) make_directories(log_directory.string());
     if (!options_.config_directory.empty()) {
       ConfigStore(options_.config_directory).check(result_.task.op, result_.device.name);
     }
@@ -67,12 +71,6 @@ class Tuner {
   }
 
  private:
-  void refuse_empty_space() const {
-    if (space_.size() > 0) return;
-    throw NoValidSchedule("no schedule in the space of " + result_.task.op.title() + ":" +
-                          space_.why_empty());
-  }
-
   void refuse_empty_output() const {
     if (result_.task.op.output().elements() > 0) return;
     throw UserError("nothing to tune: the output of " + result_.task.op.title() + " has no elements");
@@ -92,7 +90,7 @@ class Tuner {
     result_.warnings = std::move(log.warnings);
     std::vector<Record> records;
     for (Record& record : log.records) {
-      if (record.key == key_ && usable(record.schedule)) records.push_back(std::move(record));
+      if (record.key == key_ && usable(record.schedule) && !tried_again(record.outcome)) records.push_back(std::move(record));
     }
     // The default leads, wherever the log has it; the others keep their order, which tells the duel's turns.
     const auto lead = std::find_if(records.begin(), records.end(),
@@ -110,6 +108,11 @@ class Tuner {
     resume_unfinished(log, fresh);
     result_.resumed = result_.trials.size();
     observe(fresh);
+  }
+
+  // What crashed or hung may have done so for reasons of the machine, as a missing linker.
+  bool tried_again(const Outcome& outcome) const {
+    return options_.retry_crashed && (outcome.kind == OutcomeKind::kCrashed || outcome.kind == OutcomeKind::kTimedOut);
   }
 
   std::map<std::string, std::string> hashes_of(const std::vector<Record>& records) {

@@ -31,7 +31,7 @@ struct TuneOptions {
   std::string command_line;
   MeasureOptions measure;
   std::size_t batch = 0;       // schedules proposed at once; 0: twice the cores, at least 4
-  bool retry_crashed = false;  // schedules that were started without an outcome are skipped unless asked
+  bool retry_crashed = false;  // crashed, hung, or started without an outcome: skipped unless asked
   bool force_log = false;      // a foreign file at log_path is moved aside
 };
 

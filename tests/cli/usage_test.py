@@ -73,6 +73,21 @@ class Usage(CommandLine):
         for value in ("-1", "0", "99999999999"):
             self.assertIn("--jobs", self.expect(2, *compile_words, "--sample", "1", "--jobs", value)[1])
 
+    def test_what_checks_nothing_is_no_success(self):
+        for words in (["verify", *SMALL], ["compile", *SMALL, "--target", "sm_80"]):
+            self.assertIn("--sample 0 checks nothing", self.expect(2, *words, "--sample", "0")[1])
+        _, err = self.expect(3, "compile", "--op", "var", "--shape", "64x64", "--axes", "1", "--mapping", "atomic", "--target",
+                             "sm_90", "--all")
+        self.assertIn("warp+atomic: ", err)
+
+    def test_logs_that_are_not_there(self):
+        for words in (["explain", "none.jsonl"], ["train", "none.jsonl", "-o", "m"], ["report", "none.jsonl"]):
+            self.assertIn("none.jsonl: no such file", self.expect(2, *words)[1])
+
+    def test_a_gpu_that_is_not_there_is_no_misspelling(self):
+        if '"cuda' not in self.run_redtune("devices", "--json")[1]:
+            self.assertIn("no device 'cuda:7'", self.expect(4, "tune", *SMALL, "--device", "cuda:7")[1])
+
     def test_help_of_a_verb_either_way(self):
         for verb in VERBS:
             self.assertEqual(self.expect(0, "help", verb), self.expect(0, verb, "--help"))

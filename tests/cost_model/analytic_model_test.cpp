@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "space/heuristic.h"
@@ -58,6 +59,24 @@ TEST(AnalyticModel, KnowsWhatIsExpensive) {
   const Task row = task_of("1024x4096", "1", "cpu");
   EXPECT_GT(time_of(row, "vec=1").compute, 10 * time_of(row, "vec=16").compute);
   EXPECT_GT(time_of(row, "vec=16").compute, 2 * time_of(row, "vec=16 items=4 acc=4").compute);
+}
+
+// What it takes for the fastest of a large input must keep the device busy: idle units read nothing.
+TEST(AnalyticModel, FillsTheUnitsOfAGpu) {
+  for (const char* target : {"sm_80", "sm_90"}) {
+    for (const auto& [shape, axes] : {std::pair("768x21128", "1"), std::pair("1024x32768", "1"), std::pair("4096x4096", "1"),
+                                      std::pair("21128x768", "0"), std::pair("67108864", "")}) {
+      const Task task = task_of(shape, axes, target);
+      const SearchSpace space(task);
+      std::vector<Schedule> schedules;
+      for (std::size_t i = 0; i < space.size(); ++i) schedules.push_back(space.at(i));
+      const std::vector<float> times = analytic_log_times(task, schedules);
+      const auto best = static_cast<std::size_t>(std::min_element(times.begin(), times.end()) - times.begin());
+      const TaskFacts facts(task);
+      EXPECT_GE(ScheduleFacts(facts, schedules[best]).blocks, task.target.units / 2)
+          << shape << " on " << target << ": " << schedules[best].text();
+    }
+  }
 }
 
 TEST(AnalyticModel, TakesFewSchedulesForClearlyFasterThanTheDefault) {

@@ -24,7 +24,7 @@ namespace redtune {
 inline std::optional<Schedule> some_schedule(const Task& task, const std::string& mapping) {
   SpaceFilter filter;
   for (const MappingInfo& row : mappings()) {
-    if (row.name == mapping) filter = {row.block, row.grid, std::nullopt, false};
+    if (row.name == mapping) filter.block = row.block, filter.grid = row.grid;
   }
   const SearchSpace space(task, filter);
   if (space.size() == 0) return std::nullopt;

@@ -89,7 +89,7 @@ TEST(Bench, VerdictsNeedDistanceAndApartIntervals) {
   EXPECT_EQ(compare(time_of(1), time_of(1.1)), BenchVerdict::kWin);
   EXPECT_EQ(compare(time_of(1.1), time_of(1)), BenchVerdict::kLoss);
   EXPECT_EQ(compare(time_of(1), time_of(1.02)), BenchVerdict::kTie);      // apart, but near
-  EXPECT_EQ(compare(time_of(1), time_of(1.2, 0.3)), BenchVerdict::kTie);  // far, but it spreads
+  EXPECT_EQ(compare(time_of(1), time_of(1.2, 0.3)), BenchVerdict::kUnresolved);  // far, but it spreads
 }
 
 TEST(Bench, MeansAreOverRowsThatCount) {

@@ -115,6 +115,18 @@ TEST_F(TuningLoop, WhatTookAnEarlierRunDownIsSkippedUnlessAsked) {
   EXPECT_GE(count_of(bad.text()), 1u);
 }
 
+TEST_F(TuningLoop, WhatCrashedForReasonsOfTheMachineIsTriedAgainWhenAsked) {
+  answer_ = [](const Schedule&, int) { return failed_outcome(OutcomeKind::kCrashed, "no linker"); };
+  EXPECT_THROW(run(), NoValidSchedule);
+  answer_ = [](const Schedule&, int) { return timed_outcome(1e-3); };
+  EXPECT_THROW(run(), NoValidSchedule);
+  options_.retry_crashed = true;
+  const TuneResult result = run();
+  ASSERT_TRUE(result.default_trial());
+  EXPECT_TRUE(result.trials[*result.default_trial()].outcome.timed());
+  EXPECT_TRUE(result.best);
+}
+
 TEST_F(TuningLoop, AnInterruptedDefaultGetsASecondChance) {
   Log log(options_.log_path);
   const TrialKey key = trial_key(make_task(op_, device_.target), device_, options_.measure);

@@ -1,6 +1,7 @@
 #include "tuner/training.h"
 
 #include <cmath>
+#include <fstream>
 
 #include "tests/tuner/loop_fixture.h"
 
@@ -56,9 +57,12 @@ TEST_F(Training, TakesOneRowPerTimedSchedule) {
 
 TEST_F(Training, SaysWhatItCannotUse) {
   std::vector<std::string> warnings;
-  EXPECT_TRUE(samples_of_logs({directory_.file("none.jsonl")}, warnings).empty());
+  EXPECT_THAT(message_of([&] { samples_of_logs({directory_.file("none.jsonl")}, warnings); }),
+              HasSubstr("none.jsonl: no such file"));
+  std::ofstream(directory_.file("empty.jsonl")).close();
+  EXPECT_TRUE(samples_of_logs({directory_.file("empty.jsonl")}, warnings).empty());
   ASSERT_EQ(warnings.size(), 1u);
-  EXPECT_THAT(warnings[0], HasSubstr("none.jsonl: holds no trial"));
+  EXPECT_THAT(warnings[0], HasSubstr("empty.jsonl: holds no trial"));
 }
 
 TEST_F(Training, TheModelChangesWhatIsMeasured) {

@@ -1,5 +1,6 @@
 #include "tuner/bench/bench_row.h"
 
+#include <array>
 #include <cmath>
 
 #include "support/stats.h"
@@ -67,11 +68,17 @@ BenchTime bench_time(const std::vector<double>& samples, int preempted) {
           preempted};
 }
 
+std::string_view name(BenchVerdict verdict) {
+  constexpr std::array<std::string_view, 4> kNames{"win", "tie", "loss", "unresolved"};
+  return kNames[static_cast<std::size_t>(verdict)];
+}
+
 BenchVerdict compare(const BenchTime& tuned, const BenchTime& other) {
   constexpr double kTied = 0.03;
   const bool apart = tuned.high < other.low || other.high < tuned.low;
   const double ratio = other.seconds / tuned.seconds;
-  if (!apart || std::abs(ratio - 1) <= kTied) return BenchVerdict::kTie;
+  if (std::abs(ratio - 1) <= kTied) return BenchVerdict::kTie;
+  if (!apart) return BenchVerdict::kUnresolved;
   return ratio > 1 ? BenchVerdict::kWin : BenchVerdict::kLoss;
 }
 

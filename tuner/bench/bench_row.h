@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "configs/suite.h"
@@ -32,8 +33,11 @@ struct BenchSide {
   bool reference = false;               // its makers' reference implementation: measured, counted nowhere
 };
 
-/// How a ratio of two times is to be read: the intervals overlap, or the medians are within 3 %: a tie.
-enum class BenchVerdict : std::uint8_t { kWin, kTie, kLoss };
+/// How a ratio of two times is to be read: a tie where the medians are within 3 %; farther apart unresolved where the
+/// intervals overlap all the same.
+enum class BenchVerdict : std::uint8_t { kWin, kTie, kLoss, kUnresolved };
+/// "win", "tie", "loss", "unresolved".
+std::string_view name(BenchVerdict verdict);
 BenchVerdict compare(const BenchTime& tuned, const BenchTime& other);
 
 struct BenchRow {

@@ -33,9 +33,10 @@ void describe(BaselineSummary& summary, const std::vector<Ratio>& ratios) {
 }
 
 void count(BaselineSummary& summary, BenchVerdict verdict) {
-  ++(verdict == BenchVerdict::kWin   ? summary.wins
-     : verdict == BenchVerdict::kTie ? summary.ties
-                                     : summary.losses);
+  ++(verdict == BenchVerdict::kWin    ? summary.wins
+     : verdict == BenchVerdict::kTie  ? summary.ties
+     : verdict == BenchVerdict::kLoss ? summary.losses
+                                      : summary.unresolved);
 }
 
 BaselineSummary summary_of(const BenchResult& result, const std::string& name) {

@@ -12,7 +12,7 @@ namespace redtune {
 /// reference implementation are counted as such and nowhere else.
 struct BaselineSummary {
   std::string name;
-  std::size_t rows = 0, wins = 0, ties = 0, losses = 0, failed = 0, reference = 0;
+  std::size_t rows = 0, wins = 0, ties = 0, losses = 0, unresolved = 0, failed = 0, reference = 0;
   double arithmetic_mean = 0, geometric_mean = 0, least = 0, most = 0;  // 0 without rows
   std::string least_id, most_id;
 };

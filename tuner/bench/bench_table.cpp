@@ -37,7 +37,8 @@ std::string ratio_cell(const BenchRow& row, const std::string& name) {
   const double ratio = side->time->seconds / row.tuned.seconds;
   const std::string text = fmt::format("{:.{}f}", ratio, ratio < 100 ? 2 : 0);
   if (side->reference) return "(" + text + ")";
-  return compare(row.tuned, *side->time) == BenchVerdict::kTie ? text + "=" : text;
+  const BenchVerdict verdict = compare(row.tuned, *side->time);
+  return verdict == BenchVerdict::kTie ? text + "=" : verdict == BenchVerdict::kUnresolved ? text + "~" : text;
 }
 
 Cells bench_header(const BenchResult& result) {
@@ -76,7 +77,7 @@ Cells bench_cells(const BenchResult& result, const BenchRow& row) {
 
 std::vector<Cells> summary_cells(const std::vector<BaselineSummary>& summaries, bool verdicts) {
   std::vector<Cells> rows{{"", "rows", "arithmetic mean", "geometric mean", "min", "max"}};
-  if (verdicts) rows[0].insert(rows[0].end(), {"wins", "ties", "losses", "not counted"});
+  if (verdicts) rows[0].insert(rows[0].end(), {"wins", "ties", "losses", "unresolved", "not counted"});
   for (const BaselineSummary& s : summaries) {
     Cells cells{s.name, std::to_string(s.rows)};
     if (s.rows == 0) {
@@ -87,7 +88,7 @@ std::vector<Cells> summary_cells(const std::vector<BaselineSummary>& summaries, 
       }
     }
     if (verdicts) {
-      for (const std::size_t n : {s.wins, s.ties, s.losses, s.failed + s.reference}) {
+      for (const std::size_t n : {s.wins, s.ties, s.losses, s.unresolved, s.failed + s.reference}) {
         cells.push_back(std::to_string(n));
       }
     }
@@ -192,8 +193,8 @@ std::string readable(const BenchResult& result, bool markdown) {
   for (const BenchRow& row : result.rows) rows.push_back(bench_cells(result, row));
   text += bench_text(rows, markdown) + gap;
   text +=
-      "Columns of baselines: their time over ours (above 1: redtune is faster); = a tie (intervals overlap "
-      "or within 3 %),\n() not counted, - no time.\n" +
+      "Columns of baselines: their time over ours (above 1: redtune is faster); = a tie (within 3 %), ~ farther "
+      "apart but the intervals\noverlap, () not counted, - no time.\n" +
       gap;
   if (!result.baselines.empty())
     text += bench_text(summary_cells(summaries_of(result), true), markdown) + gap;
@@ -259,8 +260,7 @@ std::string csv_of(const BenchResult& result) {
       std::string verdict;
       if (side.time && side.reference) verdict = "reference";
       if (side.time && !side.reference) {
-        const BenchVerdict v = compare(row.tuned, *side.time);
-        verdict = v == BenchVerdict::kWin ? "win" : v == BenchVerdict::kTie ? "tie" : "loss";
+        verdict = name(compare(row.tuned, *side.time));
       }
       add(side.name, "measured", side.time ? &*side.time : nullptr, verdict, side.schedule, &side,
           side.failure);
@@ -288,6 +288,7 @@ Json summary_json(const std::vector<BaselineSummary>& summaries, bool verdicts) 
     if (verdicts) {
       json["wins"] = s.wins;
       json["ties"] = s.ties;
+      json["unresolved"] = s.unresolved;
       json["losses"] = s.losses;
       json["failed"] = s.failed;
       json["reference"] = s.reference;

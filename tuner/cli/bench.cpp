@@ -151,9 +151,9 @@ VerbAction declare_bench(CLI::App& app) {
   app.add_option("--strategy", a.options.tuning.strategy, "how to search, as in tune");
   app.add_option("--seed", a.options.tuning.seed, "seed of the search (default 1)");
   app.add_option("--rounds", a.options.rounds, "turns of 3 samples each (default 7)")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, 1000000));
   app.add_option("--threads", a.options.threads, "threads of baselines on the CPU (default: all cores)")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1, 1000000));
   app.add_option("--memory", a.memory, "bytes that a row may use, as 4Gi (default: 4/5 of what is free)");
   app.add_option("--peak-trials", a.options.peak_trials,
                  "schedules to try to find the device's read rate (default 32; 0: no share of peak)");

@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <iostream>
 #include <memory>
+#include <set>
 
 #include "configs/config_index.h"
 #include "support/text.h"
@@ -147,7 +148,12 @@ ExitCode run_best(const BestArguments& arguments) {
     for (const Config& config : found) json.push_back(to_json(config));
     std::cout << json.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
   } else if (found.empty()) {
-    std::cout << arguments.configs << ": no configs yet; `redtune tune` writes them\n";
+    std::set<std::string> devices;
+    for (const Config& config : all) devices.insert(config.device);
+    std::cout << arguments.configs
+              << (all.empty() ? ": no configs yet; `redtune tune` writes them\n"
+                              : ": none on a device like '" + arguments.device + "'; there are: " +
+                                    join({devices.begin(), devices.end()}, "; ") + "\n");
   } else {
     print_table(found);
   }

@@ -45,6 +45,7 @@ bool compile_for(const Operator& op, const Target& target, const CompileArgument
   }
   const Task task = make_task(op, target);
   const SearchSpace space(task, filter_of(arguments.mapping));
+  space.need_schedules();
   const std::vector<std::size_t> indices = chosen(space, arguments);
   std::cout << op.title() << " for " << target.name << ": " << indices.size() << " of "
             << format_count(static_cast<std::int64_t>(space.size())) << " schedules\n";
@@ -62,11 +63,13 @@ bool compile_for(const Operator& op, const Target& target, const CompileArgument
     std::cerr << "redtune: " << target.name << ": \"" << space.at(indices[item.index]).text()
               << "\": " << item.result->error << "\n";
   });
+  if (stop) std::cout << "interrupted: " << summary.compiled + summary.failed << " of " << indices.size() << " schedules\n";
   std::cout << format_summary(summary) << "\n";
   return summary.failed == 0;
 }
 
 ExitCode run_compile(const CompileArguments& arguments) {
+  if (arguments.sample == 0) throw UserError("--sample 0 checks nothing; give 1 or more, or --all");
   const std::vector<Operator> operators = arguments.operators.read();
   std::vector<Target> targets;
   for (const std::string& name : split(arguments.targets, ',')) targets.push_back(load_target(trim(name)));
@@ -74,7 +77,10 @@ ExitCode run_compile(const CompileArguments& arguments) {
   KernelCache cache(root.empty() ? "" : root + "/kernels");
   bool good = true;
   for (const Operator& op : operators) {
-    for (const Target& target : targets) good = compile_for(op, target, arguments, cache) && good;
+    for (const Target& target : targets) {
+      good = compile_for(op, target, arguments, cache) && good;
+      if (stop_on_signals()) return good ? ExitCode::kStoppedEarly : ExitCode::kInternal;
+    }
   }
   // A legal schedule whose kernel does not compile is a bug of redtune.
   return good ? ExitCode::kDone : ExitCode::kInternal;

@@ -42,7 +42,7 @@ ExitCode explain_logs(const ExplainArguments& arguments) {
   Json results = Json::array();
   bool any = false;
   for (const std::string& path : arguments.logs) {
-    const LogContents log = read_log(path);
+    const LogContents log = read_existing_log(path);
     std::vector<std::string> warnings = log.warnings;
     const std::map<std::string, Task> tasks = tasks_of_log(log, path, warnings);
     for (const std::string& warning : warnings) std::cerr << "redtune: warning: " << warning << "\n";

@@ -76,12 +76,13 @@ std::string costs_text(const RunExplanation& e) {
     text += fmt::format("  the analytic model does not see it: it puts the default ahead ({} against {})\n",
                         format_seconds(e.model_default), format_seconds(e.model_best));
   } else {
-    text += "  what the default lost, by the analytic model (estimates):\n";
+    std::string terms;
     for (const CostShift& c : e.costs) {
       if (c.of_default <= c.of_best || c.of_default - c.of_best < kWorthTelling * e.model_default) continue;
-      text += fmt::format("    {}: {} against {}: {}\n", c.name, format_seconds(c.of_default), format_seconds(c.of_best),
-                          c.meaning);
+      terms += fmt::format("    {}: {} against {}: {}\n", c.name, format_seconds(c.of_default), format_seconds(c.of_best),
+                           c.meaning);
     }
+    if (!terms.empty()) text += "  what the default lost, by the analytic model (estimates):\n" + terms;
   }
   if (e.facts.empty()) return text;
   text += "  what differs (default -> winner):\n";

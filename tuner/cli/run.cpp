@@ -44,12 +44,17 @@ Schedule schedule_for(const RunArguments& arguments, const SearchSpace& space, c
   if (arguments.configs.empty()) return default_in(space);
   LookupOptions options;
   options.lowest = parse_grade(arguments.grade);
+  const ConfigIndex index = ConfigIndex::load(arguments.configs);
+  for (const std::string& problem : index.problems()) std::cerr << "redtune: warning: " << problem << "\n";
+  std::string refused;
   options.refuse = [&](const Config& config) {
     const auto rejection = space.why_not(config.schedule);
-    return rejection ? rejection->constraint + ": " + rejection->detail : std::string();
+    if (!rejection) return std::string();
+    const std::string why = rejection->constraint + ": " + rejection->detail;
+    refused = "; its schedule is not in the space (" + why + ")";
+    return why;
   };
-  const Answer answer =
-      ConfigIndex::load(arguments.configs).find(space.task().op, device.name, options);
+  const Answer answer = index.find(space.task().op, device.name, options);
   if (answer.config) {
     if (answer.grade != Grade::kExact) {
       std::cerr << "redtune: warning: " << name(answer.grade) << ": " << answer.note << "\n";
@@ -57,7 +62,7 @@ Schedule schedule_for(const RunArguments& arguments, const SearchSpace& space, c
     return answer.config->schedule;
   }
   if (options.lowest < Grade::kDefault) {
-    throw UserError(arguments.configs + ": no config for " + space.task().op.key() + " on " + device.name +
+    throw NoValidSchedule(arguments.configs + ": no config for " + space.task().op.key() + " on " + device.name + refused +
                     "; `redtune best --configs " + arguments.configs +
                     "` lists what there is, and --grade takes less than an exact one");
   }

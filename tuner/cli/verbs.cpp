@@ -69,7 +69,7 @@ constexpr Verb kVerbs[] = {
      declare_configs},
     {"explain", "say why the best schedule of a log won: knobs, runner-up, what the default lost",
      "  redtune explain redtune-out/sum-f32-1024-1024-axes-1-f32.jsonl\n"
-     "  redtune explain logs/samples/*.jsonl.gz --json\n",
+     "  redtune explain redtune-out/*.jsonl --json\n",
      declare_explain},
     {"predict", "choose a schedule for a GPU that is not here: by a model and the compiler; needs NVRTC, no GPU",
      "  redtune predict --op sum --shape 1024x1024 --axes 1 --target sm_90\n"

@@ -45,6 +45,7 @@ Verified verify_one(Verifier& verifier, const Task& task, const VerifyVerbArgume
   const std::atomic<bool>& stop = stop_on_signals();
   Rng rng(arguments.how.seed());
   const SearchSpace space(task, filter_of(arguments.mapping));
+  space.need_schedules();
   const std::vector<Schedule> schedules = schedules_by_mapping(
       space, arguments.all ? std::nullopt : std::optional<std::size_t>(arguments.sample), rng);
   Verified verified{VerifyTally(arguments.how.seed()), schedules.size()};
@@ -70,6 +71,7 @@ void print(const Task& task, const std::string& device, const Verified& verified
 }
 
 ExitCode run_verify(const VerifyVerbArguments& arguments) {
+  if (arguments.sample == 0) throw UserError("--sample 0 checks nothing; give 1 or more, or --all-schedules");
   if (arguments.all && arguments.sample != VerifyVerbArguments{}.sample) {
     throw UserError("give one of --all-schedules and --sample");
   }

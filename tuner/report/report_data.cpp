@@ -1,7 +1,6 @@
 #include "tuner/report/report_data.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 #include <set>
 
@@ -25,9 +24,7 @@ struct ReportSource {
 class ReportCollector {
  public:
   void add(const std::string& path, Report& report) {
-    std::error_code ignored;
-    if (!std::filesystem::exists(path, ignored)) throw UserError("cannot read " + path + ": no such file");
-    const LogContents log = read_log(path);
+    const LogContents log = read_existing_log(path);
     report.warnings.insert(report.warnings.end(), log.warnings.begin(), log.warnings.end());
     for (const Json& run : log.runs) {
       try {
