@@ -1,8 +1,8 @@
 // Sums the rows of a matrix with a tuned kernel, on an OpenCL queue of its own.
 //
-// usage: redtune_deploy_example DIRECTORY [JSON]     a store of `redtune tune`, and the operator (default:
-// sum of
-//                                                    1024x4096 f32 over axis 1)
+// usage: redtune_deploy_example [DIRECTORY [JSON]]
+//        DIRECTORY: a store of `redtune tune` (default redtune-out/configs)
+//        JSON: the operator (default: sum of 1024x4096 f32 over axis 1)
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 
