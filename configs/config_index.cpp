@@ -5,9 +5,11 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <tuple>
 
 #include "configs/config_files.h"
 #include "configs/config_scan.h"
+#include "configs/operator_kind.h"
 #include "space/canonical.h"
 #include "space/device_name.h"
 #include "space/operator_key.h"
@@ -17,39 +19,11 @@
 namespace redtune {
 namespace {
 
-constexpr std::array<std::string_view, 4> kGrades{"exact", "nearest", "other_device", "default"};
-
-double squared_gap(const std::vector<double>& a, const std::vector<double>& b) {
-  double sum = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) sum += (a[i] - b[i]) * (a[i] - b[i]);
-  return sum;
-}
-
-std::vector<double> sizes_of(const Canonical& canonical) {
-  std::vector<double> sizes;
-  for (const Group& group : canonical.groups) {
-    sizes.push_back(std::log2(static_cast<double>(std::max<std::int64_t>(1, group.extent))));
-  }
-  return sizes;
-}
-
-/// What must agree before sizes are compared at all.
-std::string kind_of(const Operator& op, const Canonical& canonical) {
-  std::string kind(name(op.reduction().op));
-  for (DType type : {op.input().dtype, op.reduction().accumulator, op.output().dtype})
-    kind += "," + std::string(name(type));
-  kind += ",";
-  for (const Group& group : canonical.groups) {
-    kind += static_cast<char>(group.role);
-    if (group.stride == 0) kind += '0';
-  }
-  const bool dense = !canonical.groups.empty() && canonical.groups.back().stride == 1;
-  return kind + (dense ? ",dense" : ",gaps");
-}
+constexpr std::array<std::string_view, 5> kGrades{"exact", "in_range", "nearest", "other_device", "default"};
 
 /// Everything that the kernel of an operator depends on, whatever its axes are called.
 std::string function_of(const Operator& op, const Canonical& canonical) {
-  std::string text = kind_of(op, canonical);
+  std::string text = operator_kind(op, canonical);
   for (std::int64_t number : {op.input().offset, std::int64_t{op.reduction().ddof}})
     text += ";" + std::to_string(number);
   for (const Group& g : canonical.groups) {
@@ -80,13 +54,19 @@ struct ConfigIndex::Data {
   struct Entry {
     std::size_t file = 0;
     std::string key, device;
-    bool run_to_run = false;
+    bool run_to_run = false, ranged = false;
     std::string_view text;
   };
   /// Sizes of a canonical form as logarithms, outermost first.
   struct Place {
     std::vector<double> sizes;
     std::size_t entry = 0;
+  };
+  /// A shape that a portfolio was chosen for, and the entry that serves it.
+  struct Site {
+    std::vector<double> sizes;
+    std::size_t entry = 0;
+    std::optional<double> regret;  // nothing: no schedule of the portfolio serves the shape
   };
 
   std::string directory;
@@ -99,9 +79,11 @@ struct ConfigIndex::Data {
   mutable std::once_flag sized;
   mutable std::unordered_multimap<std::string, std::size_t> by_function;
   mutable std::unordered_map<std::string, std::vector<Place>> by_kind;  // by their first size
+  mutable std::unordered_map<std::string, std::vector<Site>> by_range;    // by range_kind
 
   std::shared_ptr<const Config> config(std::size_t entry) const;
   void build_sizes() const;
+  void build_range(const Operator& op, const Canonical& canonical, std::size_t entry) const;
 
   bool allowed(const Entry& entry, const Operator& op) const {
     return op.determinism == Determinism::kNotGuaranteed || entry.run_to_run;
@@ -110,6 +92,8 @@ struct ConfigIndex::Data {
                                   std::string_view device, bool here, const LookupOptions& options) const;
   std::optional<Place> nearest(const std::string& kind, const std::vector<double>& sizes, const Operator& op,
                                std::string_view device, bool here, const LookupOptions& options) const;
+  std::optional<Answer> in_range(const Operator& op, const Canonical& canonical, std::string_view device,
+                                 const LookupOptions& options) const;
   Answer find_near(const Operator& op, std::string_view device, const LookupOptions& options) const;
   Answer answer(Grade grade, std::size_t entry, bool same_function, double distance) const;
   Answer default_answer(const std::string& kind, std::string_view device) const;
@@ -131,11 +115,35 @@ void ConfigIndex::Data::build_sizes() const {
     if (!op) continue;  // its own parser complains when it is asked for by key
     const Canonical canonical = coalesce(*op);
     by_function.emplace(function_of(*op, canonical), i);
-    by_kind[kind_of(*op, canonical)].push_back({sizes_of(canonical), i});
+    if (entries[i].ranged) {
+      // Beyond its own sizes it serves in its range and nowhere else: it is the best of no task.
+      build_range(*op, canonical, i);
+      continue;
+    }
+    by_kind[operator_kind(*op, canonical)].push_back({log_sizes(canonical), i});
   }
   for (auto& [kind, places] : by_kind) {
     std::sort(places.begin(), places.end(), [](const Place& a, const Place& b) { return a.sizes < b.sizes; });
   }
+}
+
+void ConfigIndex::Data::build_range(const Operator& op, const Canonical& canonical, std::size_t entry) const {
+  const std::string kind = range_kind(op, canonical);
+  std::shared_ptr<const Config> member;
+  try {
+    member = config(entry);
+  } catch (const UserError&) {
+    return;  // its parser complains when it is asked for by key
+  }
+  const auto add = [&](const std::string& key, std::optional<double> regret) {
+    const std::optional<Operator> shape = parse_operator_key(key);
+    if (!shape) return;
+    const Canonical form = coalesce(*shape);
+    if (range_kind(*shape, form) == kind) by_range[kind].push_back({log_sizes(form), entry, regret});
+  };
+  if (kind.empty() || !member->range) return;
+  for (const Transfer& served : member->range->shapes) add(served.key, regret_of(served));
+  for (const std::string& key : member->range->uncovered) add(key, std::nullopt);
 }
 
 // Of several, one of the very board before one of its model, and a faster one before a slower one.
@@ -196,8 +204,13 @@ Answer ConfigIndex::Data::answer(Grade grade, std::size_t entry, bool same_funct
   const Config& config = *result.config;
   const std::string predicted = config.predicted ? "predicted by the model " + config.predicted->model + ", not measured" : "";
   if (grade == Grade::kExact) {
-    // Nobody knows what a prediction loses.
+    // Nobody knows what a prediction loses, and of a portfolio's schedule it was measured.
     if (!config.predicted) result.regret = 0;
+    if (config.range) {
+      for (const Transfer& served : config.range->shapes) {
+        if (served.key == config.op.key()) result.regret = regret_of(served);
+      }
+    }
     result.note = predicted;
     return result;
   }
@@ -205,7 +218,7 @@ Answer ConfigIndex::Data::answer(Grade grade, std::size_t entry, bool same_funct
   if (grade == Grade::kOtherDevice) result.note += " on " + config.device;
   if (grade == Grade::kNearest && !same_function && !config.transfers.empty()) {
     std::vector<double> losses;
-    for (const Transfer& t : config.transfers) losses.push_back(t.seconds / t.best_seconds - 1);
+    for (const Transfer& t : config.transfers) losses.push_back(regret_of(t));
     result.regret = median_of(losses);
     result.regret_samples = losses.size();
   }
@@ -233,11 +246,48 @@ Answer ConfigIndex::Data::default_answer(const std::string& kind, std::string_vi
   return result;
 }
 
+// The shape that was measured nearest to the question decides: where nothing of the portfolio served that one, nothing does.
+std::optional<Answer> ConfigIndex::Data::in_range(const Operator& op, const Canonical& canonical,
+                                                  std::string_view device, const LookupOptions& options) const {
+  const auto found = by_range.find(range_kind(op, canonical));
+  if (found == by_range.end()) return std::nullopt;
+  const std::vector<std::int64_t> extents = extents_of(canonical);
+  const std::vector<double> sizes = log_sizes(canonical);
+  std::vector<std::pair<double, const Site*>> sites;
+  for (const Site& site : found->second) {
+    const Entry& e = entries[site.entry];
+    const bool same_model = e.device == device || device_model(e.device) == device_model(device);
+    if (same_model && allowed(e, op) && config(site.entry)->range->holds(extents))
+      sites.emplace_back(squared_gap(site.sizes, sizes), &site);
+  }
+  // Of two as near, the one that nothing serves, then the one that loses less.
+  std::sort(sites.begin(), sites.end(), [](const auto& a, const auto& b) {
+    return std::tuple(a.first, a.second->regret.value_or(-1), a.second->entry) <
+           std::tuple(b.first, b.second->regret.value_or(-1), b.second->entry);
+  });
+  for (const auto& [squared, site] : sites) {
+    if (!site->regret) return std::nullopt;
+    Answer result;
+    result.config = config(site->entry);
+    if (options.refuse && !options.refuse(*result.config).empty()) continue;
+    const ServedRange& range = *result.config->range;
+    result.grade = Grade::kInRange;
+    result.distance = std::sqrt(squared);
+    result.regret = site->regret;
+    result.regret_samples = 1;
+    for (const Transfer& served : range.shapes)
+      result.worst_regret = std::max(result.worst_regret.value_or(0), regret_of(served));
+    result.note = "of the portfolio " + range.portfolio + " for " + range.text() + "; tuned as " + result.config->op.key();
+    return result;
+  }
+  return std::nullopt;
+}
+
 // What is not filed under the very key, from the best grade to the worst.
 Answer ConfigIndex::Data::find_near(const Operator& op, std::string_view device, const LookupOptions& options) const {
   const Canonical canonical = coalesce(op);
-  const std::string kind = kind_of(op, canonical);
-  const std::vector<double> sizes = sizes_of(canonical);
+  const std::string kind = operator_kind(op, canonical);
+  const std::vector<double> sizes = log_sizes(canonical);
   // `strict` were searched under the same demand on determinism, so the best of them is the best here.
   std::vector<std::size_t> strict, all;
   const auto [begin, end] = by_function.equal_range(function_of(op, canonical));
@@ -248,6 +298,9 @@ Answer ConfigIndex::Data::find_near(const Operator& op, std::string_view device,
     if (constrained == (op.determinism == Determinism::kRunToRun)) strict.push_back(it->second);
   }
   if (const auto entry = pick(strict, op, device, true, options)) return answer(Grade::kExact, *entry, true, 0);
+  if (options.lowest >= Grade::kInRange && !options.same_function) {
+    if (const std::optional<Answer> served = in_range(op, canonical, device, options)) return *served;
+  }
   for (const Grade grade : {Grade::kNearest, Grade::kOtherDevice}) {
     if (options.lowest < grade) break;
     const bool here = grade == Grade::kNearest;
@@ -282,7 +335,7 @@ ConfigIndex ConfigIndex::load(const std::string& directory) {
       const std::size_t file = data->texts.size() - 1;
       for (ScannedEntry& e : scan_config_file(data->texts.back(), path).entries) {
         data->entries.push_back(
-            {file, std::move(e.key), std::move(e.device), e.determinism == "run_to_run", e.text});
+            {file, std::move(e.key), std::move(e.device), e.determinism == "run_to_run", e.ranged, e.text});
       }
     } catch (const UserError& error) {
       data->problems.emplace_back(error.what());

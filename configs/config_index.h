@@ -19,11 +19,12 @@ namespace redtune {
 /// From best to worst.
 enum class Grade : std::uint8_t {
   kExact,        // this function, determinism and device (or another board of the same model)
+  kInRange,      // this device; the sizes lie in the measured range of a portfolio's schedule
   kNearest,      // this device; the sizes, or the determinism that was asked for, are others
   kOtherDevice,  // measured on another device
   kDefault,      // nothing that fits: the rules of thumb
 };
-std::string_view name(Grade grade);  // "exact", "nearest", "other_device", "default"
+std::string_view name(Grade grade);  // "exact", "in_range", "nearest", "other_device", "default"
 /// Throws UserError naming the nearest word.
 Grade parse_grade(std::string_view word);
 
@@ -33,11 +34,15 @@ struct Answer {
   /// The config's kernel computes exactly what was asked, from the same storage; otherwise its schedule can only serve
   /// to generate one.
   bool same_function = false;
-  double distance = 0;  // between the sizes of the two canonical forms, in doublings (Euclidean)
-  /// Measured share of time lost: 0 for kExact; kNearest: the median over what was measured of this schedule on other
-  /// sizes; kDefault: the median of default against best over this device's configs of the kind. Nothing: not measured.
+  /// Between the sizes of the two canonical forms, in doublings (Euclidean); kInRange: from the nearest shape at which the
+  /// schedule was measured.
+  double distance = 0;
+  /// Measured share of time lost: 0 for kExact; kInRange: at the nearest shape that the schedule was measured at; kNearest:
+  /// the median over what was measured of this schedule on other sizes; kDefault: the median of default against best over
+  /// this device's configs of the kind. Nothing: not measured.
   std::optional<double> regret;
   std::size_t regret_samples = 0;
+  std::optional<double> worst_regret;  // kInRange: the most over all the shapes that the schedule serves
   std::string note;  // for people: in what the answer differs from the question, and that it is predicted and not
                      // measured; "" for what is measured and exact
 };

@@ -1,7 +1,10 @@
 // A config as JSON and back. The field names are published in configs/config.schema.json; a test holds both
 // together.
 #include "configs/config_store.h"
+
+#include "space/canonical.h"
 #include "support/error.h"
+#include "support/text.h"
 
 namespace redtune {
 namespace {
@@ -67,20 +70,80 @@ void parse_times(JsonObject& fields, Config& config) {
   if (fields.has("default_seconds")) config.default_seconds = positive(fields, "default_seconds");
 }
 
-void parse_transfers(JsonObject& fields, const std::string& path, Config& config) {
-  const Json& transfers = array_of(fields, "transfers");
+std::vector<Transfer> parse_transfers(JsonObject& fields, const char* key) {
+  std::vector<Transfer> result;
+  const Json& transfers = array_of(fields, key);
   for (std::size_t i = 0; i < transfers.size(); ++i) {
-    JsonObject transfer(transfers[i], fields.origin(), item(path, "transfers", i));
+    JsonObject transfer(transfers[i], fields.origin(), item(fields.path(), key, i));
     Transfer parsed;
     parsed.key = transfer.get_string("key");
     parsed.seconds = positive(transfer, "seconds");
     parsed.best_seconds = positive(transfer, "best_seconds");
     transfer.finish();
-    config.transfers.push_back(std::move(parsed));
+    result.push_back(std::move(parsed));
   }
+  return result;
+}
+
+Json transfers_json(const std::vector<Transfer>& transfers) {
+  Json json = Json::array();
+  for (const Transfer& t : transfers)
+    json.push_back({{"key", t.key}, {"seconds", t.seconds}, {"best_seconds", t.best_seconds}});
+  return json;
+}
+
+ServedRange parse_range(JsonObject json, const Operator& op) {
+  ServedRange range;
+  range.portfolio = json.get_string("portfolio");
+  range.low = json.get_ints("low");
+  range.high = json.get_ints("high");
+  const std::size_t axes = coalesce(op).groups.size();
+  for (const char* key : {"low", "high"}) {
+    if ((key == std::string_view("low") ? range.low : range.high).size() != axes)
+      json.fail(key, "must have an extent for each of the " + std::to_string(axes) + " canonical axes");
+  }
+  for (std::size_t i = 0; i < axes; ++i) {
+    if (range.low[i] > range.high[i]) json.fail("low", "must not be above 'high'");
+  }
+  range.shapes = parse_transfers(json, "shapes");
+  if (range.shapes.empty()) json.fail("shapes", "must name the shapes that were measured");
+  if (json.has("uncovered")) {
+    for (const Json& key : array_of(json, "uncovered")) {
+      if (!key.is_string()) json.fail("uncovered", "must be an array of keys");
+      range.uncovered.push_back(key.get<std::string>());
+    }
+  }
+  json.finish();
+  return range;
+}
+
+Json range_json(const ServedRange& range) {
+  Json json = {{"portfolio", range.portfolio}, {"low", range.low}, {"high", range.high}};
+  json["shapes"] = transfers_json(range.shapes);
+  if (!range.uncovered.empty()) json["uncovered"] = range.uncovered;
+  return json;
 }
 
 }  // namespace
+
+bool ServedRange::holds(const std::vector<std::int64_t>& extents) const {
+  if (extents.size() != low.size() || low.size() != high.size()) return false;
+  for (std::size_t i = 0; i < extents.size(); ++i) {
+    if (extents[i] < low[i] || extents[i] > high[i]) return false;
+  }
+  return true;
+}
+
+std::string ServedRange::text() const {
+  std::vector<std::string> axes;
+  for (std::size_t i = 0; i < low.size(); ++i) {
+    axes.push_back(std::to_string(low[i]));
+    if (high[i] != low[i]) axes.back() += ".." + std::to_string(high[i]);
+  }
+  return join(axes, " x ");
+}
+
+ConfigKey key_of(const Config& config) { return {config.device, config.op.key(), config.range.has_value()}; }
 
 void check_config_version(std::int64_t version, const std::string& path) {
   if (version > kConfigVersion) {
@@ -109,13 +172,8 @@ Json to_json(const Config& config) {
   for (const BufferSpec& buffer : config.buffers) json["buffers"].push_back(to_json(buffer));
   json["program_hash"] = config.program_hash;
   if (!config.predicted) json["log_hash"] = config.log_hash;
-  if (!config.transfers.empty()) {
-    json["transfers"] = Json::array();
-    for (const Transfer& t : config.transfers) {
-      json["transfers"].push_back(
-          {{"key", t.key}, {"seconds", t.seconds}, {"best_seconds", t.best_seconds}});
-    }
-  }
+  if (!config.transfers.empty()) json["transfers"] = transfers_json(config.transfers);
+  if (config.range) json["range"] = range_json(*config.range);
   if (config.kernel) json["kernel"] = to_json(*config.kernel);
   json["time"] = config.time;
   json["version"] = config.version;
@@ -155,7 +213,8 @@ Config parse_config(const Json& json, const std::string& origin, const std::stri
   }
   config.program_hash = fields.get_string("program_hash");
   if (!config.predicted) config.log_hash = fields.get_string("log_hash");
-  if (fields.has("transfers")) parse_transfers(fields, path, config);
+  if (fields.has("transfers")) config.transfers = parse_transfers(fields, "transfers");
+  if (fields.has("range")) config.range = parse_range(fields.get_object("range"), config.op);
   if (fields.has("kernel")) config.kernel = parse_kernel_file(fields.get_object("kernel"));
   config.time = fields.get_string("time");
   config.version = fields.get_string("version");

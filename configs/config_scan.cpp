@@ -124,6 +124,7 @@ ScannedEntry scan_entry(Scanner& scanner) {
       } else if (name == "determinism" && scanner.peek() == '"') {
         entry.determinism = scanner.string();
       } else {
+        entry.ranged = entry.ranged || name == "range";
         scanner.value();
       }
     } while (scanner.take(','));

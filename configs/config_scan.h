@@ -11,6 +11,7 @@ namespace redtune {
 /// One entry where it stands in the text of its file.
 struct ScannedEntry {
   std::string key, device, determinism;  // "" when the entry has none: its parser will say so
+  bool ranged = false;                   // it has a range: one of a portfolio
   std::string_view text;                 // the object, braces included
 };
 

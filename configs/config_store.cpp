@@ -13,6 +13,7 @@
 
 #include "configs/config_files.h"
 #include "configs/config_schema.h"
+#include "configs/operator_kind.h"
 #include "support/error.h"
 #include "support/files.h"
 
@@ -63,7 +64,7 @@ std::string family_of(const Operator& op) { return std::string(name(op.reduction
 void write_configs(const std::string& path, std::vector<Config> configs) {
   // Sorted, so that the same entries are the same bytes whatever the order of tuning was.
   std::sort(configs.begin(), configs.end(), [](const Config& a, const Config& b) {
-    return std::pair(a.device, a.op.key()) < std::pair(b.device, b.op.key());
+    return key_of(a) < key_of(b);
   });
   Json json = Json::object();
   json[kConfigFormat] = kConfigVersion;
@@ -74,8 +75,15 @@ void write_configs(const std::string& path, std::vector<Config> configs) {
   write_file_atomically(path, readable_json(json));
 }
 
-bool same_key(const Config& a, const Operator& op, const std::string& device) {
-  return a.device == device && a.op.key() == op.key();
+bool is_best_of(const Config& config, const Operator& op, const std::string& device) {
+  return key_of(config) == ConfigKey(device, op.key(), false);
+}
+
+std::string kind_of(const Config& member) { return range_kind(member.op, coalesce(member.op)); }
+
+// Inline values belong to a test case, not to what was tuned.
+void drop_data(std::vector<Config>& configs) {
+  for (Config& config : configs) config.op.data.reset();
 }
 
 // The old program can no longer be made from its schedule: its time is no rival.
@@ -142,12 +150,12 @@ PutReport ConfigStore::put_all(const std::vector<Config>& fresh, bool force) {
   make_directories(fs::path(path).parent_path().string());
   const LockFile lock(path + ".lock");
   std::vector<Config> configs = read_config_file(path);
-  std::map<std::pair<std::string, std::string>, std::size_t> places;
-  for (std::size_t i = 0; i < configs.size(); ++i) places[{configs[i].device, configs[i].op.key()}] = i;
+  std::map<ConfigKey, std::size_t> places;
+  for (std::size_t i = 0; i < configs.size(); ++i) places[key_of(configs[i])] = i;
   for (const Config& config : fresh) {
     RT_CHECK(path_of(config.op, config.device) == path, "entries of several files");
     check_times(config);
-    const auto [place, is_new] = places.try_emplace({config.device, config.op.key()}, configs.size());
+    const auto [place, is_new] = places.try_emplace(key_of(config), configs.size());
     if (is_new) {
       configs.push_back(config);
       ++report.added;
@@ -159,10 +167,33 @@ PutReport ConfigStore::put_all(const std::vector<Config>& fresh, bool force) {
     }
   }
   if (report.added + report.replaced == 0) return report;
-  // Inline values belong to a test case, not to what was tuned.
-  for (Config& c : configs) c.op.data.reset();
+  drop_data(configs);
   write_configs(path, std::move(configs));
   return report;
+}
+
+std::string ConfigStore::put_portfolio(const std::vector<Config>& members) {
+  RT_CHECK(!members.empty(), "a portfolio without a schedule");
+  const Config& first = members.front();
+  const std::string path = path_of(first.op, first.device), kind = kind_of(first);
+  make_directories(fs::path(path).parent_path().string());
+  const LockFile lock(path + ".lock");
+  std::vector<Config> configs = read_config_file(path);
+  for (const Config& member : members) {
+    check_times(member);
+    RT_CHECK(member.range && member.device == first.device && kind_of(member) == kind && !kind.empty() &&
+                 member.range->portfolio == first.range->portfolio,
+             "a portfolio of several devices, kinds or names");
+    std::erase_if(configs, [&](const Config& old) { return key_of(old) == key_of(member); });
+  }
+  std::erase_if(configs, [&](const Config& old) {
+    return old.range && old.device == first.device && old.range->portfolio == first.range->portfolio &&
+           kind_of(old) == kind;
+  });
+  configs.insert(configs.end(), members.begin(), members.end());
+  drop_data(configs);
+  write_configs(path, std::move(configs));
+  return path;
 }
 
 bool ConfigStore::add_transfer(const Operator& op, const std::string& device, const Schedule& schedule,
@@ -172,7 +203,7 @@ bool ConfigStore::add_transfer(const Operator& op, const std::string& device, co
   const LockFile lock(path + ".lock");
   std::vector<Config> configs = read_config_file(path);
   const auto entry = std::find_if(configs.begin(), configs.end(),
-                                  [&](const Config& c) { return same_key(c, op, device) && c.schedule == schedule; });
+                                  [&](const Config& c) { return is_best_of(c, op, device) && c.schedule == schedule; });
   if (entry == configs.end()) return false;
   std::erase_if(entry->transfers, [&](const Transfer& old) { return old.key == transfer.key; });
   entry->transfers.push_back(transfer);
@@ -184,7 +215,7 @@ bool ConfigStore::add_transfer(const Operator& op, const std::string& device, co
 
 std::optional<Config> ConfigStore::find(const Operator& op, const std::string& device) const {
   for (Config& config : read_config_file(fs::is_regular_file(directory_) ? directory_ : path_of(op, device))) {
-    if (same_key(config, op, device)) return std::move(config);
+    if (is_best_of(config, op, device)) return std::move(config);
   }
   return std::nullopt;
 }

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "configs/kernel_files.h"
@@ -13,7 +14,7 @@
 
 namespace redtune {
 
-inline constexpr int kConfigVersion = 2;
+inline constexpr int kConfigVersion = 3;
 
 /// Why a schedule was chosen that nobody has measured: it ranks first by a model among those whose kernels fit.
 struct Prediction {
@@ -34,6 +35,21 @@ struct Transfer {
   std::string key;  // of the other operator
   double seconds = 0, best_seconds = 0;
 };
+/// Share of time lost there: 0.1 is a tenth.
+inline double regret_of(const Transfer& transfer) { return transfer.seconds / transfer.best_seconds - 1; }
+
+/// Where a schedule of a portfolio serves: what `redtune portfolio` measured of it. Of the shapes in the range it serves
+/// those that lie nearest to one of `shapes`; the other entries of the portfolio have the same range and serve the rest.
+struct ServedRange {
+  std::string portfolio;                // the suite or logs that it was chosen for
+  std::vector<std::int64_t> low, high;  // extents of the canonical form, outermost first, both ends included: of every
+                                        // shape that the portfolio was chosen for
+  std::vector<Transfer> shapes;         // that this schedule serves, the entry's own among them; as they were measured
+  std::vector<std::string> uncovered;   // keys of shapes in the range that no schedule of the portfolio serves
+
+  bool holds(const std::vector<std::int64_t>& extents) const;
+  std::string text() const;  // "64..4096 x 1024"
+};
 
 /// The best schedule of one task with its evidence.
 struct Config {
@@ -51,7 +67,12 @@ struct Config {
   std::optional<Prediction> predicted;  // then there are no times, and `device` is the name of the target
   std::optional<KernelFile> kernel;  // nothing: written by version 1, or by who had no text
   std::vector<Transfer> transfers;   // what the schedule loses on other sizes, where that was measured
+  std::optional<ServedRange> range;  // one of a portfolio: stands beside the best of its sizes, may be slower there
 };
+
+/// What stands once in a store: device, key of the operator, whether it is one of a portfolio.
+using ConfigKey = std::tuple<std::string, std::string, bool>;
+ConfigKey key_of(const Config& config);
 
 /// One entry of a config file, in the form of configs/config.schema.json.
 Json to_json(const Config& config);
@@ -81,11 +102,15 @@ class ConfigStore {
   std::string put(const Config& config, bool force = false);
   /// The same for several entries of one file (of one path_of), which is locked and written once.
   PutReport put_all(const std::vector<Config>& configs, bool force = false);
+  /// Puts the schedules of one portfolio, all of one kind (configs/operator_kind.h) and device, in place of those that a
+  /// portfolio of the same name has for them. Returns the file.
+  std::string put_portfolio(const std::vector<Config>& members);
   /// Notes a transfer in the entry of (op, device), in place of one to the same operator, if the entry still has this
   /// schedule. False when it has not, or is gone.
   bool add_transfer(const Operator& op, const std::string& device, const Schedule& schedule,
                     const Transfer& transfer);
-  /// Exact key: operator key (op, sizes, strides, dtypes, axes, accumulator), determinism asked for, device.
+  /// The best of a task, never one of a portfolio. Exact key: operator key (op, sizes, strides, dtypes, axes,
+  /// accumulator), determinism asked for, device.
   std::optional<Config> find(const Operator& op, const std::string& device) const;
   /// Where the entry of (op, device) belongs: DIR/<device>/<op>.json.
   std::string path_of(const Operator& op, const std::string& device) const;

@@ -57,9 +57,9 @@ void check_kernel(const std::string& store, const std::string& path, const Confi
 
 void check_file(const std::string& store, const std::string& path, std::vector<std::string>& problems) {
   const ConfigStore configs(store);
-  std::set<std::string> seen;
+  std::set<ConfigKey> seen;
   for (const Config& config : read_config_file(path)) {
-    if (!seen.insert(config.device + "\n" + config.op.key()).second)
+    if (!seen.insert(key_of(config)).second)
       problems.push_back(where(path, config) + ": stands twice");
     const std::string proper = configs.path_of(config.op, config.device);
     if (fs::path(proper).lexically_normal() != fs::path(path).lexically_normal())
@@ -81,13 +81,13 @@ double age_of(const fs::path& path) {
 
 bool is_temporary(const fs::path& path) { return path.filename().string().find(".tmp.") != std::string::npos; }
 
-using ByKey = std::map<std::pair<std::string, std::string>, Config>;
+using ByKey = std::map<ConfigKey, Config>;
 
 ByKey by_key(const std::string& directory) {
   need_store(directory);
   ByKey result;
   for (Config& config : ConfigStore(directory).list()) {
-    std::pair key(config.device, config.op.key());
+    ConfigKey key = key_of(config);
     result.insert_or_assign(std::move(key), std::move(config));
   }
   return result;
@@ -95,7 +95,8 @@ ByKey by_key(const std::string& directory) {
 
 std::string line_of(char sign, const Config& config) {
   return std::string(1, sign) + " " + config.op.key() + "  " + format_seconds(config.seconds) + "  " +
-         config.schedule.text() + "  on " + config.device + "\n";
+         config.schedule.text() + (config.range ? "  of portfolio " + config.range->portfolio : "") + "  on " +
+         config.device + "\n";
 }
 
 }  // namespace

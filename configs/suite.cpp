@@ -66,6 +66,12 @@ SuiteEntry entry_of(const Json& json, const std::string& origin, const std::stri
 
 }  // namespace
 
+bool mentions(const SuiteEntry& entry, const std::string& text) {
+  const auto holds = [&](const std::string& place) { return place.find(text) != std::string::npos; };
+  return holds(entry.id) || holds(entry.op.title()) ||
+         std::any_of(entry.groups.begin(), entry.groups.end(), holds);
+}
+
 double published_seconds(const SuiteEntry& entry, const std::string& method) {
   for (const auto& [name, seconds] : entry.published) {
     if (name == method) return seconds;

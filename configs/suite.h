@@ -34,6 +34,9 @@ struct Suite {
   std::vector<SuiteEntry> entries;
 };
 
+/// Whether the id, a group or the title of the entry's operator holds `text`: what --only asks for.
+bool mentions(const SuiteEntry& entry, const std::string& text);
+
 /// Published seconds of `method`; 0 when the entry has none.
 double published_seconds(const SuiteEntry& entry, const std::string& method);
 

@@ -94,6 +94,7 @@ void write_answer(const Answer& from, redtune_answer* into) {
   answer.distance = from.distance;
   answer.regret = from.regret.value_or(std::numeric_limits<double>::quiet_NaN());
   answer.regret_samples = from.regret_samples;
+  answer.worst_regret = from.worst_regret.value_or(std::numeric_limits<double>::quiet_NaN());
   copy_text(answer.note, from.note);
   if (from.config) {
     const Config& config = *from.config;

@@ -52,6 +52,8 @@ bool keeps_winning(const Trial& trial, const Trial& rival) {
   return common < kFewTurns || static_cast<double>(won) >= kShare * static_cast<double>(common);
 }
 
+}  // namespace
+
 std::size_t simplicity(const Schedule& schedule) {
   const auto table = mappings();
   const auto row = std::find_if(table.begin(), table.end(), [&](const MappingInfo& info) {
@@ -59,8 +61,6 @@ std::size_t simplicity(const Schedule& schedule) {
   });
   return static_cast<std::size_t>(row - table.begin());
 }
-
-}  // namespace
 
 Outcome combine_rounds(const std::vector<Outcome>& rounds) {
   for (const Outcome& round : rounds) {

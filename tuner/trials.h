@@ -42,6 +42,9 @@ class TrialBook {
   std::map<std::string, std::size_t> index_of_;
 };
 
+/// The place of a schedule's mapping from the simplest to the most involved; 0: the simplest. Ties go to the lower one.
+std::size_t simplicity(const Schedule& schedule);
+
 /// Timed trials that may still be the best, fastest first: at most three, none clearly slower, and the
 /// default. `eligible[i]` says whether trial i may win at all.
 std::vector<std::size_t> pick_finalists(const std::vector<Trial>& trials, const std::vector<bool>& eligible,

@@ -12,15 +12,17 @@ GeneratedProgram generate_program(const Task& task, const Schedule& schedule) {
   return result;
 }
 
+TuningParts device_parts(const DeviceInfo& device, const MeasureOptions& options) {
+  TuningParts parts;
+  parts.make_evaluator = [&device, options](const Task& task) { return make_device_evaluator(device, task, options); };
+  parts.generate = generate_program;
+  return parts;
+}
+
 TuneResult tune(const Operator& op, const DeviceInfo& device, const TuneOptions& options,
                 const std::function<void(const Progress&)>& progress, const std::atomic<bool>& stop,
                 const std::function<void(const TuneStart&)>& started) {
-  TuningParts parts;
-  parts.make_evaluator = [&](const Task& task) {
-    return make_device_evaluator(device, task, options.measure);
-  };
-  parts.generate = generate_program;
-  return tune_with(parts, op, device, options, progress, stop, started);
+  return tune_with(device_parts(device, options.measure), op, device, options, progress, stop, started);
 }
 
 }  // namespace redtune

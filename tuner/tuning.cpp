@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <exception>
 #include <filesystem>
 #include <map>
 #include <thread>
@@ -11,6 +10,7 @@
 #include "support/error.h"
 #include "support/files.h"
 #include "support/stopwatch.h"
+#include "tuner/evaluating.h"
 #include "tuner/generating.h"
 #include "tuner/trials.h"
 
@@ -231,29 +231,13 @@ class Tuner {
   }
 
   void measure(const std::vector<Candidate>& batch, const std::vector<std::string>& hashes, bool needed) {
-    // The evaluator is not asked to survive exceptions out of its callbacks (a full disk): they wait until it
-    // returns.
-    std::exception_ptr failure;
-    const auto guarded = [&](auto&& call) {
-      if (failure) return;
-      try {
-        call();
-      } catch (...) {
-        failure = std::current_exception();
-      }
-    };
     Evaluator::Callbacks callbacks;
     callbacks.starting = [&](std::size_t i) {
-      guarded([&] {
-        if (log_) log_->started(key_, batch[i].schedule, hashes[i]);
-      });
+      if (log_) log_->started(key_, batch[i].schedule, hashes[i]);
     };
-    callbacks.done = [&](std::size_t i, const Outcome& outcome) {
-      guarded([&] { record(batch[i].schedule, hashes[i], outcome); });
-    };
-    callbacks.stop = [&] { return failure || stopped() || (!needed && time_over()); };
-    if (!batch.empty()) evaluator_->evaluate(batch, callbacks);
-    if (failure) std::rethrow_exception(failure);
+    callbacks.done = [&](std::size_t i, const Outcome& outcome) { record(batch[i].schedule, hashes[i], outcome); };
+    callbacks.stop = [&] { return stopped() || (!needed && time_over()); };
+    evaluate_guarded(*evaluator_, batch, callbacks);
   }
 
   void record(const Schedule& schedule, const std::string& hash, const Outcome& outcome) {

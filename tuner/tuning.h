@@ -117,6 +117,8 @@ struct TuningParts {
   /// May be called from several threads at once.
   std::function<GeneratedProgram(const Task&, const Schedule&)> generate;
 };
+/// A real device and real kernels. `device` must outlive them.
+TuningParts device_parts(const DeviceInfo& device, const MeasureOptions& options);
 TuneResult tune_with(const TuningParts& parts, const Operator& op, const DeviceInfo& device,
                      const TuneOptions& options, const std::function<void(const Progress&)>& progress,
                      const std::atomic<bool>& stop,

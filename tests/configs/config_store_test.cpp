@@ -151,8 +151,8 @@ TEST_F(ConfigStoreTest, UnknownFieldIsNamed) {
 
 TEST_F(ConfigStoreTest, NewerVersionIsRefusedByName) {
   store_.put(config(op(), 1e-3));
-  spoil("\"redtune_config\": 2", "\"redtune_config\": 99");
-  EXPECT_THAT(message_of_find(), HasSubstr("config version 99 is newer than version 2"));
+  spoil("\"redtune_config\": 3", "\"redtune_config\": 99");
+  EXPECT_THAT(message_of_find(), HasSubstr("config version 99 is newer than version 3"));
 }
 
 TEST_F(ConfigStoreTest, LosesNothingWithManyWriters) {
@@ -186,10 +186,10 @@ TEST_F(ConfigStoreTest, WritesTheSameBytesInAnyOrder) {
 
 TEST_F(ConfigStoreTest, ReadsVersion1) {
   store_.put(config(op(), 1e-3));
-  spoil("\"redtune_config\": 2", "\"redtune_config\": 1");
+  spoil("\"redtune_config\": 3", "\"redtune_config\": 1");
   EXPECT_EQ(store_.list().size(), 1u);
   store_.put(config(op("8x8"), 1e-3));  // written anew as what this redtune writes
-  EXPECT_THAT(read_file(path_), HasSubstr("\"redtune_config\": 2"));
+  EXPECT_THAT(read_file(path_), HasSubstr("\"redtune_config\": 3"));
   EXPECT_EQ(store_.list().size(), 2u);
 }
 
@@ -241,9 +241,10 @@ TEST_F(ConfigStoreTest, SchemaKnowsEveryField) {
   Config whole_config = config(op(), 1e-3);
   whole_config.kernel = KernelFile{KernelLanguage::kOpenCl, "kernels/0123456789abcdef.cl", "", {}};
   whole_config.transfers = {{"sum(f32[8,8];axes=1)->f32", 2e-3, 1e-3}};
+  whole_config.range = ServedRange{"suite", {8, 8}, {1024, 1024}, {{op().key(), 1e-3, 1e-3}}, {op("8x8").key()}};
   store_.put(whole_config);
   const Json whole = parse_json(read_file(path_), "test");
-  const std::vector<std::string> optional{"default_seconds", "kernel", "transfers"};
+  const std::vector<std::string> optional{"default_seconds", "kernel", "range", "transfers"};
   for (const auto& [key, value] : whole["entries"][0].items()) {
     Json less = whole;
     less["entries"][0].erase(key);

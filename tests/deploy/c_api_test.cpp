@@ -1,6 +1,7 @@
 // Errors as values: nothing of the C API needs a device to say no.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <redtune/deploy.hpp>
 
 #include <cmath>
 #include <filesystem>
@@ -11,6 +12,7 @@
 #include "deploy/binary_cache.h"
 #include "deploy/include/redtune/deploy.h"
 #include "support/files.h"
+#include "tests/configs/config_fixture.h"
 #include "tests/support/temporary_directory.h"
 
 namespace redtune {
@@ -85,6 +87,36 @@ TEST(DeployApi, AFileThatCannotBeReadIsLeftOutAndNamed) {
   EXPECT_TRUE(std::isnan(answer.regret));
   redtune_operator_free(op);
   redtune_store_close(store);
+}
+
+TEST(DeployApi, AShapeInTheRangeOfAPortfolioIsAnsweredWithItsRegret) {
+  TemporaryDirectory directory;
+  Config config = made_up_config(row_sums_of("64x1024"), 1e-3);
+  config.range = ServedRange{"rows",
+                             {64, 1024},
+                             {64, 4096},
+                             {{config.op.key(), 1e-3, 1e-3}, {row_sums_of("64x4096").key(), 4.4e-3, 4e-3}},
+                             {}};
+  make_directories(directory.file("dev"));
+  std::ofstream(directory.file("dev/sum.json"))
+      << Json{{kConfigFormat, kConfigVersion}, {"entries", {to_json(config)}}}.dump();
+  const auto store = deploy::Store::open(directory.path());
+  ASSERT_TRUE(store) << store.error().message;
+  const auto find = [&](const std::string& shape, redtune_grade lowest) {
+    const auto op = deploy::Operator::parse(R"({"op": "sum", "axes": [1], "shape": )" + shape + "}");
+    return store.value().find(op.value(), kBoard, lowest);
+  };
+  const auto inside = find("[64, 4000]", REDTUNE_IN_RANGE);
+  ASSERT_TRUE(inside) << inside.error().message;
+  EXPECT_EQ(inside.value().grade, REDTUNE_IN_RANGE);
+  EXPECT_EQ(inside.value().has_kernel, 0);
+  EXPECT_NEAR(inside.value().regret, 0.1, 1e-9);
+  EXPECT_NEAR(inside.value().worst_regret, 0.1, 1e-9);
+  EXPECT_STREQ(inside.value().schedule, config.schedule.text().c_str());
+  EXPECT_THAT(inside.value().note, HasSubstr("portfolio rows"));
+  EXPECT_EQ(find("[64, 4000]", REDTUNE_EXACT).error().status, REDTUNE_NOT_FOUND);
+  EXPECT_EQ(find("[64, 4097]", REDTUNE_OTHER_DEVICE).error().status, REDTUNE_NOT_FOUND);
+  EXPECT_TRUE(std::isnan(find("[64, 1024]", REDTUNE_EXACT).value().worst_regret));
 }
 
 TEST(BinaryCache, GivesBackWhatWasStoredAndNothingElse) {

@@ -104,7 +104,7 @@ class Commands(unittest.TestCase):
                     # Recorded spaces, stores and logs of others, models and the time for whole suites are not at hand;
                     # the README's commands and tests/cli stand for them.
                     if not line.strip() or re.search(
-                            r"\.gz|\.model|--oclgrind|bench \w+_\w+|bench/|run\.jsonl|from-another-machine|old/", line):
+                            r"\.gz|\.model|--oclgrind|bench \w+_\w+|portfolio \w+_\w+|bench/|run\.jsonl|from-another-machine|old/", line):
                         continue
                     command = re.sub(r"^ *redtune", "build/bin/redtune", line)
                     done = subprocess.run(less_of_an_example(command), shell=True, cwd=directory, text=True,

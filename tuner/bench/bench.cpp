@@ -28,12 +28,6 @@ double memory_of(const BenchOptions& options) {
   return kShareOfMemory * static_cast<double>(available_memory_bytes());
 }
 
-bool selected(const SuiteEntry& entry, const std::string& only) {
-  const auto holds = [&](const std::string& text) { return text.find(only) != std::string::npos; };
-  return holds(entry.id) || holds(entry.op.title()) ||
-         std::any_of(entry.groups.begin(), entry.groups.end(), holds);
-}
-
 TuneOptions tuning_of(const Operator& op, const BenchOptions& options) {
   TuneOptions tuning = options.tuning;
   tuning.log_path = options.directory + "/" + operator_slug(op) + ".jsonl";
@@ -119,7 +113,7 @@ Operator scaled_operator(const Operator& op, double copies, double memory_bytes,
 std::vector<PlannedRow> plan_rows(const Suite& suite, const BenchOptions& options) {
   std::vector<PlannedRow> rows;
   for (const SuiteEntry& entry : suite.entries) {
-    if (!selected(entry, options.only)) continue;
+    if (!mentions(entry, options.only)) continue;
     std::string scaled;
     const Operator op = scaled_operator(entry.op, kCopies, memory_of(options), scaled);
     rows.push_back({&entry, op, scaled});

@@ -71,7 +71,8 @@ void print_table(const std::vector<Config>& configs) {
     table.row(
         {config.op.key(), config.predicted ? "predicted" : format_seconds(config.seconds),
          config.default_seconds > 0 ? fmt::format("{:.2f}x", config.default_seconds / config.seconds) : "-",
-         std::string(name(config.determinism)), config.device, config.schedule.text()});
+         std::string(name(config.determinism)), config.device,
+         config.schedule.text() + (config.range ? "  (portfolio " + config.range->portfolio + ")" : "")});
   }
   std::cout << table.str();
 }
@@ -92,6 +93,10 @@ std::string device_meant(const BestArguments& arguments, const std::vector<Confi
 
 std::string regret_text(const Answer& answer) {
   if (!answer.regret) return "not measured";
+  if (answer.worst_regret) {
+    return fmt::format("{:.1f} % at the nearest shape, {:.1f} % at worst", 100 * *answer.regret,
+                       100 * *answer.worst_regret);
+  }
   return fmt::format("{:.1f} %", 100 * *answer.regret) +
          (answer.regret_samples > 0 ? fmt::format(" (median of {})", answer.regret_samples) : "");
 }
@@ -100,6 +105,7 @@ Json answer_json(const Operator& op, const Answer& answer) {
   Json json = {{"operator", op.key()}, {"grade", std::string(name(answer.grade))}, {"note", answer.note}};
   json["regret"] = answer.regret ? Json(*answer.regret) : Json(nullptr);
   json["regret_samples"] = answer.regret_samples;
+  if (answer.worst_regret) json["worst_regret"] = *answer.worst_regret;
   if (!answer.config) return json;
   json["same_function"] = answer.same_function;
   json["distance"] = answer.distance;
@@ -171,7 +177,7 @@ VerbAction declare_best(CLI::App& app) {
   app.add_option("--device", a.device, "only devices whose name holds this text");
   app.add_option("--grade", a.grade,
                  "answer for each operator, with grade, distance and measured regret; the lowest grade that counts: "
-                 "exact, nearest, other_device, default");
+                 "exact, in_range, nearest, other_device, default");
   app.add_flag("--json", a.json, "the entries as JSON");
   return [arguments] { return run_best(*arguments); };
 }

@@ -4,12 +4,11 @@
 #include <map>
 #include <memory>
 
-#include "space/heuristic.h"
 #include "support/error.h"
 #include "tuner/cli/explain_report.h"
 #include "tuner/cli/verbs.h"
+#include "tuner/logged_task.h"
 #include "tuner/training.h"
-#include "tuner/trials.h"
 
 namespace redtune {
 namespace {
@@ -19,22 +18,13 @@ struct ExplainArguments {
   bool json = false;
 };
 
-// What a run that did nothing but read this task of the log would have found.
 TuneResult result_of(const LogContents& log, const Task& task, const TrialKey& key) {
-  TuneResult result;
-  result.task = task;
-  result.device.name = key.device;
-  result.default_schedule = default_schedule(task);
-  TrialBook book(result.trials);
-  // The default leads, as in a run.
-  for (const bool lead : {true, false}) {
-    for (const Record& record : log.records) {
-      if (record.key == key && (record.schedule == result.default_schedule) == lead) book.add(record, true);
-    }
+  std::vector<Record> records;
+  for (const Record& record : log.records) {
+    if (record.key == key) records.push_back(record);
   }
-  const std::vector<bool> all(result.trials.size(), true);
-  const auto base = result.default_trial();
-  result.best = pick_winner(task, result.trials, all, pick_finalists(result.trials, all, base), base);
+  TuneResult result = result_of_records(records, task, {});
+  result.device.name = key.device;
   return result;
 }
 

@@ -65,6 +65,8 @@ class ExportVerb {
   bool wanted(const Config& config) const {
     // A device by its name or a part of it, so that no device need be present.
     if (config.device.find(arguments_.device) == std::string::npos) return false;
+    // A schedule of a portfolio is the best of nothing: other formats have one kernel for an operator.
+    if (config.range && arguments_.format != "bundle") return false;
     return operators_.empty() || std::any_of(operators_.begin(), operators_.end(), [&](const Operator& op) {
              return op.key() == config.op.key();
            });

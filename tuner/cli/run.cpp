@@ -149,7 +149,7 @@ VerbAction declare_run(CLI::App& app) {
   app.add_option("--config,--configs", a.configs, "run the best schedule of this config store or file")
       ->option_text("DIR");
   app.add_option("--grade", a.grade,
-                 "with --config, the lowest that serves: exact (default), nearest, other_device, default");
+                 "with --config, the lowest that serves: exact (default), in_range, nearest, other_device, default");
   app.add_option("--mapping", a.mapping, "run the schedule of this mapping that is nearest to the default");
   app.add_option("--input", a.input,
                  "values of the input (.npy); NAME is in, or X; else the operator's own, else generated")

@@ -71,6 +71,12 @@ constexpr Verb kVerbs[] = {
      "  redtune explain redtune-out/sum-f32-1024-1024-axes-1-f32.jsonl\n"
      "  redtune explain redtune-out/*.jsonl --json\n",
      declare_explain},
+    {"portfolio", "choose the few schedules that serve a range of shapes with the least loss",
+     "  redtune portfolio my_suite.json --kernels 4\n"
+     "  redtune portfolio cub_sizes --only sum-f32 --kernels 2 --trials 32 --json\n"
+     "  redtune portfolio --log redtune-out/*.jsonl --kernels 2 --dry-run\n"
+     "  redtune portfolio --log logs/samples/*.jsonl.gz --leave-out --dry-run\n",
+     declare_portfolio},
     {"predict", "choose a schedule for a GPU that is not here: by a model and the compiler; needs NVRTC, no GPU",
      "  redtune predict --op sum --shape 1024x1024 --axes 1 --target sm_90\n"
      "  redtune predict --op sum --shape 1048576 --target sm_80,sm_90 --model gpu.model --top 64\n",

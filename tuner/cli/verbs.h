@@ -40,6 +40,7 @@ VerbAction declare_bench(CLI::App& app);
 VerbAction declare_best(CLI::App& app);
 VerbAction declare_configs(CLI::App& app);
 VerbAction declare_explain(CLI::App& app);
+VerbAction declare_portfolio(CLI::App& app);
 VerbAction declare_predict(CLI::App& app);
 VerbAction declare_export(CLI::App& app);
 VerbAction declare_devices(CLI::App& app);

@@ -86,7 +86,8 @@ void measure_transfer(const Config& config, double best_seconds, const DeviceInf
   LookupOptions options;
   options.lowest = Grade::kNearest;
   options.refuse = [&](const Config& other) {
-    const bool itself = other.op.key() == config.op.key();
+    // A schedule of a portfolio has its own measured regrets.
+    const bool itself = other.op.key() == config.op.key() || other.range;
     return itself || why_not(task, {}, other.schedule) ? std::string("not this one") : std::string();
   };
   const Answer neighbour = index.find(config.op, device.name, options);
@@ -136,7 +137,7 @@ ExitCode verify_configs(const VerifyConfigsArguments& arguments, const OperatorA
     if (stop) return ExitCode::kStoppedEarly;
     const ConfigCheck check = check_config(config, device, arguments, verifier, how.seed());
     good = good && is_good(check.standing);
-    if (arguments.transfers && check.seconds > 0)
+    if (arguments.transfers && check.seconds > 0 && !config.range)
       measure_transfer(config, check.seconds, device, index, arguments, how.seed());
     wrong = wrong || check.standing == Standing::kWrong;
     table.row({config.op.key(), std::string(name(check.standing)), format_seconds(config.seconds),

@@ -37,9 +37,10 @@ typedef enum redtune_status {
 /* From best to worst. A kernel of any grade computes what was asked: a config of other sizes gives no kernel. */
 typedef enum redtune_grade {
   REDTUNE_EXACT = 0,        /* tuned for this function on this device, or on another board of its model */
-  REDTUNE_NEAREST = 1,      /* tuned on this device for other sizes or another determinism */
-  REDTUNE_OTHER_DEVICE = 2, /* tuned on another device */
-  REDTUNE_DEFAULT = 3       /* nothing tuned fits */
+  REDTUNE_IN_RANGE = 1,     /* no kernel: the sizes lie in the measured range of a portfolio's schedule, on this device */
+  REDTUNE_NEAREST = 2,      /* tuned on this device for other sizes or another determinism */
+  REDTUNE_OTHER_DEVICE = 3, /* tuned on another device */
+  REDTUNE_DEFAULT = 4       /* nothing tuned fits */
 } redtune_grade;
 
 typedef struct redtune_store redtune_store;
@@ -55,9 +56,10 @@ typedef struct redtune_answer {
   double low_seconds;     /* 95 % interval of the median */
   double high_seconds;
   double default_seconds; /* of the default schedule, in the same run; 0: it gave no time */
-  double distance;        /* between the sizes, in doublings; 0: equal */
-  double regret;          /* measured share of time lost; NaN: not measured */
+  double distance;        /* between the sizes, in doublings; 0: equal. In range: from the nearest measured shape */
+  double regret;          /* measured share of time lost, in range at that shape; NaN: not measured */
   size_t regret_samples;  /* behind a median of measured regrets */
+  double worst_regret;    /* in range: the most over all shapes that the schedule serves; else NaN */
   int run_to_run;         /* 1: the same bits in every run */
   char schedule[256];
   char device[256];       /* where it was measured */
@@ -96,7 +98,8 @@ REDTUNE_API size_t redtune_operator_output_shape(const redtune_operator* op, int
 /* ---- lookup, without a device ---- */
 
 /* `device`: the full name, as configs have it. `lowest`: grades below it are REDTUNE_NOT_FOUND. Every grade is
- * considered, also configs without a kernel for this operator (has_kernel 0): their schedule tells what to tune. */
+ * considered, also configs without a kernel for this operator (has_kernel 0): their schedule tells what to tune, or, in
+ * range, what `redtune run` may generate as it is. */
 REDTUNE_API redtune_status redtune_find(const redtune_store* store, const redtune_operator* op, const char* device,
                                         redtune_grade lowest, redtune_answer* answer);
 

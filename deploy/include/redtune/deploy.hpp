@@ -100,6 +100,14 @@ class Store {
   }
   std::size_t size() const { return redtune_store_size(get()); }
   std::string problems() const { return redtune_store_problems(get()); }
+  /// What the store knows of an operator on a device of that name, and how good it is; needs no device.
+  Result<redtune_answer> find(const Operator& op, const std::string& device,
+                              redtune_grade lowest = REDTUNE_DEFAULT) const {
+    redtune_answer answer{};
+    if (const auto status = redtune_find(get(), op.get(), device.c_str(), lowest, &answer))
+      return detail::failure(status);
+    return answer;
+  }
   Result<Kernel> opencl_kernel(const Operator& op, struct _cl_context* context, struct _cl_device_id* device,
                                redtune_grade lowest = REDTUNE_EXACT, const char* cache = nullptr) const {
     redtune_kernel* kernel = nullptr;

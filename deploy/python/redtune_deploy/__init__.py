@@ -16,10 +16,10 @@ from dataclasses import dataclass
 
 import numpy
 
-__all__ = ["Answer", "Error", "Store", "version", "EXACT", "NEAREST", "OTHER_DEVICE", "DEFAULT"]
+__all__ = ["Answer", "Error", "Store", "version", "EXACT", "IN_RANGE", "NEAREST", "OTHER_DEVICE", "DEFAULT"]
 
-EXACT, NEAREST, OTHER_DEVICE, DEFAULT = range(4)
-GRADES = ("exact", "nearest", "other_device", "default")
+EXACT, IN_RANGE, NEAREST, OTHER_DEVICE, DEFAULT = range(5)
+GRADES = ("exact", "in_range", "nearest", "other_device", "default")
 DTYPES = {"bool": numpy.bool_, "i8": numpy.int8, "u8": numpy.uint8, "i32": numpy.int32, "i64": numpy.int64,
           "f16": numpy.float16, "f32": numpy.float32, "f64": numpy.float64}
 
@@ -36,8 +36,8 @@ class _RawAnswer(ctypes.Structure):
     _fields_ = [("grade", ctypes.c_int), ("has_kernel", ctypes.c_int), ("seconds", ctypes.c_double),
                 ("low_seconds", ctypes.c_double), ("high_seconds", ctypes.c_double),
                 ("default_seconds", ctypes.c_double), ("distance", ctypes.c_double), ("regret", ctypes.c_double),
-                ("regret_samples", ctypes.c_size_t), ("run_to_run", ctypes.c_int), ("schedule", ctypes.c_char * 256),
-                ("device", ctypes.c_char * 256), ("key", ctypes.c_char * 256), ("note", ctypes.c_char * 256)]
+                ("regret_samples", ctypes.c_size_t), ("worst_regret", ctypes.c_double), ("run_to_run", ctypes.c_int),
+                ("schedule", ctypes.c_char * 256), ("device", ctypes.c_char * 256), ("key", ctypes.c_char * 256), ("note", ctypes.c_char * 256)]
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,7 @@ class Answer:
     distance: float
     regret: float  # NaN: not measured
     regret_samples: int
+    worst_regret: float  # NaN: no schedule of a portfolio
     run_to_run: bool
     schedule: str
     device: str
