@@ -1,8 +1,12 @@
 #include "codegen/emit.h"
 
+#include <optional>
+
+#include "codegen/fused_text.h"
 #include "codegen/number_text.h"
 #include "codegen/operator_text.h"
 #include "support/error.h"
+#include "support/text.h"
 
 namespace redtune {
 namespace {
@@ -41,7 +45,9 @@ class KernelEmitter {
         row_(plan.axes.row_type),
         o_(plan),
         acc_(name(plan.accumulator)),
-        out_(name(plan.result)) {}
+        out_(name(plan.result)) {
+    if (plan.fused) fused_.emplace(plan);
+  }
 
   std::string run() {
     signature();
@@ -81,7 +87,13 @@ class KernelEmitter {
   void signature() {
     std::string args = "RT_GLOBAL const " + o_.input_type() + "* RT_RESTRICT x, ";
     const std::string parts = "RT_GLOBAL " + o_.stored_type() + "* part";
-    args += s_.grid == GridCombine::kSecondKernel ? parts : "RT_GLOBAL rt_" + out_ + "* y";
+    if (fused_) {
+      args = plan_.reads_states ? args : "";
+      args += join(fused_->parameters(), ", ");
+      if (s_.grid == GridCombine::kSecondKernel) args += ", " + parts;
+    } else {
+      args += s_.grid == GridCombine::kSecondKernel ? parts : "RT_GLOBAL rt_" + out_ + "* y";
+    }
     if (s_.grid == GridCombine::kLastBlock) args += ", " + parts + ", RT_GLOBAL rt_u32* ticket";
     const int bx = row_ ? s_.rx : s_.px, by = row_ ? s_.px : s_.rx;
     w_.open("RT_KERNEL(" + plan_.entry + ", " + num(bx) + ", " + num(by) + ")(" + args + ")");
@@ -102,7 +114,7 @@ class KernelEmitter {
     const bool has_x = row_ ? s_.rx > 1 : s_.px > 1, has_y = row_ ? s_.px > 1 : s_.rx > 1;
     if (has_x) w_.line("const rt_index tx = RT_TX;");
     if (has_y) w_.line("const rt_index ty = RT_TY;");
-    if (o_.is_number()) {
+    if (o_.is_number() && plan_.reduces()) {
       w_.line("const rt_acc_" + acc_ + " rt_id = " +
               constant_text(plan_.accumulator, identity_bits(plan_.op, plan_.accumulator)) + ";");
     }
@@ -139,6 +151,7 @@ class KernelEmitter {
 
   // ---- one tile ----
   void tile_body() {
+    if (!plan_.reduces()) return emit(plan_.accumulate);
     for (std::int64_t q = 0; q < s_.rows; ++q) {
       for (std::int64_t a = 0; a < s_.acc; ++a) {
         w_.line(o_.type(s_.vec) + " " + accumulator(q, a) + " = " + o_.identity(s_.vec) + ";");
@@ -208,6 +221,7 @@ class KernelEmitter {
     }
     RT_CHECK(s.output.is_constant(), "output of a load is not unrolled: " + s.output.text());
     const std::int64_t q = s.output.constant();
+    if (fused_ && plan_.runs_body()) return fused_load(s, q);
     const std::string pointer = "x + (" + s.input_offset.text() + ")";
     switch (s.kind) {
       case PlanStatement::Kind::kLoad: {
@@ -222,6 +236,29 @@ class KernelEmitter {
       case PlanStatement::Kind::kScalarTail: w_.line(o_.take(1, "t" + num(q), pointer, s.position)); break;
       case PlanStatement::Kind::kStore: break;
     }
+  }
+
+  void fused_load(const PlanStatement& s, std::int64_t q) {
+    const bool single = s.kind == PlanStatement::Kind::kScalarTail;
+    const int n = single ? 1 : s_.vec;
+    w_.open("");
+    for (const std::string& line : fused_->body(n, s)) w_.line(line);
+    if (plan_.reduces()) {
+      const std::int64_t slot = s.kind == PlanStatement::Kind::kLoad && s.item.is_constant() ? s.item.constant() % s_.acc : 0;
+      const std::string target = single ? "t" + num(q) : accumulator(q, slot);
+      const bool masked = s.kind == PlanStatement::Kind::kMaskedTail;
+      w_.line(masked ? o_.take_fused_from(n, target, *fused_, s.position, s.first_lane)
+                     : o_.take_fused(n, target, *fused_, s.position));
+    }
+    w_.close();
+  }
+
+  void fused_store(const PlanStatement& s) {
+    const int n = result_lanes();
+    w_.open("");
+    for (const std::string& line : fused_->tail(n, s, o_.finished(n, result(s.output.constant())))) w_.line(line);
+    for (const std::string& line : fused_->tail_stores(n, s)) w_.line(line);
+    w_.close();
   }
 
   /// One hint per cache line, `prefetch` bytes ahead; only where items are unrolled.
@@ -391,6 +428,7 @@ class KernelEmitter {
   }
 
   void store_output(const PlanStatement& s) {
+    if (fused_) return fused_store(s);
     const std::string words = "(" + o_.finished_word() + ", " + out_ + ", ";
     const auto whole = [&](const std::string& value) {
       w_.line("RT_STORE" + words + num(s_.vec) + ", y + (" + s.output_offset.text() + "), " +
@@ -403,7 +441,8 @@ class KernelEmitter {
 
   void store_atomic(const PlanStatement& s) {
     each_lane(s, [&](const Expr& offset, const std::string& value) {
-      w_.line(o_.atomic("y + (" + offset.text() + ")", o_.finish(1, value)));
+      const std::string output = fused_ ? fused_->output_pointer() : "y";
+      w_.line(o_.atomic(output + " + (" + offset.text() + ")", o_.finish(1, value)));
     });
   }
 
@@ -484,6 +523,7 @@ class KernelEmitter {
   const Tiling& t_;
   const bool row_;
   const OperatorText o_;
+  std::optional<FusedText> fused_;
   const std::string acc_, out_;
   void (KernelEmitter::*on_store_)(const PlanStatement&) = nullptr;
   Writer w_;
@@ -496,10 +536,10 @@ std::string emit_kernel(const KernelPlan& plan, const EmitOptions& options) {
 }
 
 std::string emit_fill(DType type, std::uint64_t bits, DType result, std::int64_t outputs, std::int64_t chunk,
-                      int threads) {
+                      int threads, const std::string& entry) {
   const std::string word(name(type)), out(name(result));
   Writer w;
-  w.open("RT_KERNEL(rt_fill, " + num(threads) + ", 1)(RT_GLOBAL rt_" + out + "* y)");
+  w.open("RT_KERNEL(" + entry + ", " + num(threads) + ", 1)(RT_GLOBAL rt_" + out + "* y)");
   w.line("const rt_acc_" + word + " rt_id = " + constant_text(type, bits) + ";");
   w.line("const rt_index first = (rt_index)RT_BLOCK * " + num(chunk) + ";");
   w.open("for (rt_index i = first + RT_TX; i < RT_MIN(first + " + num(chunk) + ", " + num(outputs) + "); i += " +

@@ -24,7 +24,7 @@ std::string emit_kernel(const KernelPlan& plan, const EmitOptions& options);
 /// Text of the kernel that fills the output with the number of type `type` that has these bits; `chunk` elements per
 /// block of `threads`.
 std::string emit_fill(DType type, std::uint64_t bits, DType result, std::int64_t outputs, std::int64_t chunk,
-                      int threads);
+                      int threads, const std::string& entry = "rt_fill");
 
 /// Shared memory that the kernel declares, in bytes.
 std::int64_t shared_bytes(const KernelPlan& plan);

@@ -16,6 +16,7 @@ PlanStatement substitute(const PlanStatement& s, const std::string& name, const 
   r.position = s.position.substitute(name, value);
   r.output_offset = s.output_offset.substitute(name, value);
   r.first_lane = s.first_lane.substitute(name, value);
+  for (Expr& access : r.accesses) access = access.substitute(name, value);
   return r;
 }
 
@@ -85,7 +86,9 @@ PlanNode without_single_iterations(const PlanNode& node, const std::string& vari
 
 std::int64_t combine_bytes(const KernelPlan& plan) {
   const Schedule& s = plan.schedule;
-  const std::int64_t state = std::max(4, bytes_of(plan.accumulator)) * state_members(plan.op);
+  if (!plan.reduces()) return 0;
+  const std::int64_t state =
+      plan.joint() ? plan.fused->state_bytes() : std::max(4, bytes_of(plan.accumulator)) * state_members(plan.op);
   if (s.block == BlockCombine::kLane || s.block == BlockCombine::kTree) {
     return state * (plan.axes.row_type ? 1 : s.vec) * s.threads();
   }

@@ -30,6 +30,7 @@ struct PlanStatement {
   Expr output_offset; // elements from the start of the output (kStore; column type: of the vector's first lane)
   Expr position;      // load kinds of argmax, argmin: of the first lane along the row-major reduced index
   Expr first_lane;    // kMaskedTail, kStore: lanes below belong to the neighbour vector
+  std::vector<Expr> accesses;  // fused groups: elements from the start of the storage, of each access, for the first lane
 };
 
 /// A loop nest: exactly one of the members is used, by kind.
@@ -61,6 +62,14 @@ struct KernelPlan {
   int warp = 32;
   bool unaligned_loads = false;
   int rows_at_once = 1;  // outputs of a thread that take the steps of the block combine together
+  /// The group whose body replaces the load and whose tail replaces the last step; null for the short form.
+  std::shared_ptr<const FusedGroup> fused;
+  std::string state = "rt_state";  // names of a joint state begin with this
+  bool runs_body() const { return !reads_states; }
+  bool runs_tail() const { return schedule.grid != GridCombine::kSecondKernel; }
+  /// Several reductions whose partial results are one state.
+  bool joint() const { return fused && fused->reductions.size() > 1; }
+  bool reduces() const { return !fused || !fused->reductions.empty(); }
   PlanNode accumulate;  // variables: tile (row) or po, tj (column), bo, bi, tx, ty
   PlanNode store;       // the outputs that a thread may own
 };

@@ -58,7 +58,7 @@ std::string slug(const std::string& text) {
   return result.empty() ? "device" : result.substr(0, kLongest);
 }
 
-std::string family_of(const Operator& op) { return std::string(name(op.reduction().op)); }
+std::string family_of(const Operator& op) { return op.graph ? "graph" : std::string(name(op.reduction().op)); }
 
 std::vector<Config> read_configs(const std::string& path) {
   if (!fs::exists(path)) return {};

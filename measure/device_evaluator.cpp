@@ -136,7 +136,7 @@ std::unique_ptr<Evaluator> make_device_evaluator(const DeviceInfo& device, const
 
 RunResult run_once(const DeviceInfo& device, const Task& task, const Candidate& candidate,
                    const std::vector<unsigned char>& input, const MeasureOptions& options) {
-  const std::int64_t needed = task.op.input().storage_elements() * bytes_of(task.input_dtype());
+  const std::int64_t needed = input_layout(task.op).bytes;
   if (static_cast<std::int64_t>(input.size()) != needed) {
     throw UserError("input has " + std::to_string(input.size()) + " bytes, " + task.op.title() + " needs " +
                     std::to_string(needed));

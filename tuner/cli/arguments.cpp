@@ -58,7 +58,18 @@ std::vector<Operator> OperatorArguments::read() const {
       throw UserError("no operator file called " + file + "; for one reduction use --op " + file +
                       " --shape SIZES");
     }
-    operators.push_back(read_operator_file(file));
+    const Json json = read_json_file(file);
+    if (!json.is_object() || !json.contains("operators")) {
+      operators.push_back(parse_operator(json, file));
+      continue;
+    }
+    // A suite: a list of operators under one name.
+    const Json& list = json.at("operators");
+    if (!list.is_array()) throw UserError(file + ": field 'operators' must be an array");
+    if (list.size() > 1 && !several_) throw UserError("one operator at a time: " + file + " holds " + std::to_string(list.size()));
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      operators.push_back(parse_operator(list[i], file + ": operators[" + std::to_string(i) + "]"));
+    }
   }
   if (files_.empty()) operators.push_back(operator_from_short_form(form_));
   for (Operator& op : operators) {

@@ -33,6 +33,7 @@ std::string difference(const Operator& wanted, const Operator& stored) {
   const auto differs = [](const std::string& what, auto asked, auto held) {
     return fmt::format("{}: asked {}, stored {}", what, asked, held);
   };
+  if (wanted.graph || stored.graph) return differs("operator", wanted.key(), stored.key());
   if (wanted.reduction().op != stored.reduction().op) {
     return differs("op", name(wanted.reduction().op), name(stored.reduction().op));
   }

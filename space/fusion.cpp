@@ -1,0 +1,637 @@
+#include "space/fusion.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "support/error.h"
+
+namespace redtune {
+namespace {
+
+/// An access before its index is known to be affine.
+struct OpenAccess {
+  std::string tensor;
+  DType dtype;
+  Index offset;  // in elements, over the iterators of the group
+};
+
+/// One group while it is put together.
+class GroupBuilder {
+ public:
+  GroupBuilder(const Graph& graph, std::vector<std::int64_t> extents, std::size_t kept)
+      : graph_(graph), extents_(std::move(extents)), kept_(kept) {}
+
+  std::vector<Index> iterators() const {
+    std::vector<Index> list;
+    for (std::size_t i = 0; i < extents_.size(); ++i) list.push_back(Index::iterator(static_cast<int>(i), extents_[i]));
+    return list;
+  }
+  const std::vector<std::int64_t>& extents() const { return extents_; }
+  std::size_t kept() const { return kept_; }
+
+  /// The value of `statement` (before its reduction) at the point where its iterators have these values. Producers are
+  /// substituted, except reductions: those of this group are its results, others are loads of a temporary.
+  int value(const GraphStatement& statement, const std::vector<Index>& at) {
+    std::vector<int> place(statement.nodes.size());
+    for (std::size_t i = 0; i < statement.nodes.size(); ++i) {
+      const GraphNode& node = statement.nodes[i];
+      if (node.kind == GraphNode::Kind::kAccess) {
+        std::vector<Index> indices;
+        for (const Index& index : node.at) indices.push_back(index.substitute(at));
+        place[i] = element(node.tensor, indices);
+        continue;
+      }
+      FusedNode made;
+      made.kind = node.kind == GraphNode::Kind::kNumber ? FusedNode::Kind::kNumber : FusedNode::Kind::kCall;
+      made.dtype = node.dtype;
+      made.number = node.number;
+      made.integer = node.integer;
+      made.op = node.op;
+      for (const int argument : node.arguments) made.arguments.push_back(place[static_cast<std::size_t>(argument)]);
+      for (const int argument : made.arguments) made.finished = made.finished || nodes[static_cast<std::size_t>(argument)].finished;
+      place[i] = add(made);
+    }
+    return place.back();
+  }
+
+  int element(const std::string& tensor, const std::vector<Index>& indices) {
+    std::string key = tensor;
+    for (const Index& index : indices) key += "," + index.text([](int i) { return "i" + std::to_string(i); });
+    if (const auto known = elements_.find(key); known != elements_.end()) return known->second;
+    const GraphStatement* producer = graph_.statement_of(tensor);
+    int node = -1;
+    for (std::size_t r = 0; r < reductions.size() && node < 0; ++r) {
+      if (reductions[r].statement == tensor) node = result(static_cast<int>(r));
+    }
+    if (node < 0 && producer != nullptr && !producer->reduce) {
+      // Its iterators at these indices: axis by axis, unit axes have none.
+      std::vector<Index> at(producer->iterators.size());
+      for (std::size_t a = 0; a < producer->axes.size(); ++a) {
+        if (producer->axes[a] >= 0) at[static_cast<std::size_t>(producer->axes[a])] = indices[a];
+      }
+      node = value(*producer, at);
+    }
+    if (node < 0) node = load(*graph_.find(tensor), indices);
+    elements_[key] = node;
+    return node;
+  }
+
+  int load(const Tensor& tensor, const std::vector<Index>& indices) {
+    FusedNode node;
+    node.kind = FusedNode::Kind::kLoad;
+    node.dtype = tensor.dtype;
+    node.index = access(tensor, indices);
+    return add(node);
+  }
+
+  int access(const Tensor& tensor, const std::vector<Index>& indices) {
+    Index offset(tensor.offset);
+    for (std::size_t i = 0; i < indices.size(); ++i) offset = offset + indices[i] * tensor.strides[i];
+    for (std::size_t i = 0; i < accesses_.size(); ++i) {
+      if (accesses_[i].tensor == tensor.name && accesses_[i].offset == offset) return static_cast<int>(i);
+    }
+    accesses_.push_back({tensor.name, tensor.dtype, offset});
+    return static_cast<int>(accesses_.size()) - 1;
+  }
+
+  void reduce(const GraphStatement& statement, const std::vector<Index>& at) {
+    FusedReduction reduction;
+    reduction.op = *statement.reduce;
+    reduction.element = statement.value().dtype;
+    reduction.accumulator = statement.accumulator;
+    reduction.result = statement.result.dtype;
+    reduction.node = value(statement, at);
+    reduction.statement = statement.result.name;
+    reductions.push_back(reduction);
+  }
+
+  /// The result of a reduction of this group.
+  int result(int reduction) {
+    FusedNode node;
+    node.kind = FusedNode::Kind::kReduced;
+    node.dtype = reductions[static_cast<std::size_t>(reduction)].result;
+    node.index = reduction;
+    node.finished = true;
+    return add(node);
+  }
+
+  void store(const Tensor& tensor, const std::vector<Index>& indices, int node) {
+    const FusedStore store{node, access(tensor, indices)};
+    (nodes[static_cast<std::size_t>(node)].finished ? tail_stores_ : body_stores_).push_back(store);
+  }
+
+  std::optional<FusedGroup> finish(std::string& problem) {
+    split_iterators();
+    FusedGroup group;
+    group.extents = extents_;
+    group.kept = kept_;
+    for (const OpenAccess& open : accesses_) {
+      FusedAccess access{open.tensor, open.dtype, open.offset.constant(), std::vector<std::int64_t>(extents_.size(), 0)};
+      for (const Index::Term& term : open.offset.terms()) {
+        if (term.atom.kind != IndexAtom::Kind::kIterator) {
+          problem = "tensor " + open.tensor + " is read at " + open.offset.text([](int i) { return "i" + std::to_string(i); }) +
+                    ", which is not affine";
+          return std::nullopt;
+        }
+        access.strides[static_cast<std::size_t>(term.atom.iterator)] = term.coefficient;
+      }
+      group.accesses.push_back(std::move(access));
+    }
+    group.nodes = nodes;
+    group.reductions = reductions;
+    group.body_stores = body_stores_;
+    group.tail_stores = tail_stores_;
+    group.main = main_access(group);
+    return group;
+  }
+
+  std::vector<FusedNode> nodes;
+  std::vector<FusedReduction> reductions;
+
+ private:
+  int add(const FusedNode& node) {
+    nodes.push_back(node);
+    return static_cast<int>(nodes.size()) - 1;
+  }
+
+  /// The first iterator that occurs alone under a quotient or remainder whose divisor divides its extent.
+  bool find_split(const Index& index, int& iterator, std::int64_t& divisor) const {
+    for (const Index::Term& term : index.terms()) {
+      if (term.atom.kind == IndexAtom::Kind::kIterator) continue;
+      const int lone = term.atom.inner->lone_iterator();
+      if (lone >= 0 && extents_[static_cast<std::size_t>(lone)] % term.atom.divisor == 0) {
+        iterator = lone;
+        divisor = term.atom.divisor;
+        return true;
+      }
+      if (find_split(*term.atom.inner, iterator, divisor)) return true;
+    }
+    return false;
+  }
+
+  /// i becomes outer * divisor + inner where the accesses take it apart.
+  void split_iterators() {
+    int iterator = 0;
+    std::int64_t divisor = 1;
+    const auto wanted = [&] {
+      return std::any_of(accesses_.begin(), accesses_.end(), [&](const OpenAccess& a) { return find_split(a.offset, iterator, divisor); });
+    };
+    while (wanted()) {
+      const auto at = static_cast<std::size_t>(iterator);
+      std::vector<std::int64_t> extents = extents_;
+      extents[at] = divisor;
+      extents.insert(extents.begin() + iterator, extents_[at] / divisor);
+      std::vector<Index> values;
+      for (std::size_t i = 0; i < extents_.size(); ++i) {
+        const std::size_t moved = i < at ? i : i + 1;
+        Index value = Index::iterator(static_cast<int>(moved), extents[moved]);
+        if (i == at) value = value + Index::iterator(iterator, extents[at]) * divisor;
+        values.push_back(value);
+      }
+      for (OpenAccess& access : accesses_) access.offset = access.offset.substitute(values);
+      kept_ += at < kept_ ? 1 : 0;
+      extents_ = extents;
+    }
+  }
+
+  /// The loops follow the load (or the store of a body without loads) that walks the most axes, the largest of equals.
+  static int main_access(const FusedGroup& group) {
+    std::vector<int> candidates;
+    const std::vector<bool> body = group.body_nodes();
+    for (std::size_t i = 0; i < body.size(); ++i) {
+      if (body[i] && group.nodes[i].kind == FusedNode::Kind::kLoad) candidates.push_back(group.nodes[i].index);
+    }
+    // Where nothing is reduced the store walks every axis, and side by side.
+    if (group.reductions.empty() || candidates.empty()) {
+      candidates.clear();
+      for (const FusedStore& store : group.body_stores) candidates.push_back(store.access);
+    }
+    const auto walked = [&](int access) {
+      std::int64_t count = 1;
+      for (std::size_t i = 0; i < group.extents.size(); ++i) {
+        if (group.accesses[static_cast<std::size_t>(access)].strides[i] != 0) count *= group.extents[i];
+      }
+      return count * 16 + bytes_of(group.accesses[static_cast<std::size_t>(access)].dtype);
+    };
+    int best = candidates.empty() ? -1 : candidates.front();
+    for (const int candidate : candidates) {
+      if (walked(candidate) > walked(best)) best = candidate;
+    }
+    return best;
+  }
+
+  const Graph& graph_;
+  std::vector<std::int64_t> extents_;
+  std::size_t kept_;
+  std::vector<OpenAccess> accesses_;
+  std::vector<FusedStore> body_stores_, tail_stores_;
+  std::map<std::string, int> elements_;
+};
+
+/// Decides which statements share a group.
+class Fusion {
+ public:
+  explicit Fusion(const Graph& graph) : graph_(graph) {}
+
+  std::vector<FusedGroup> run() {
+    find_needed();
+    plan_reductions();
+    place_elementwise();
+    std::vector<FusedGroup> groups;
+    const std::vector<Plan> order = ordered();
+    RT_CHECK(order.size() == plans_.size(), "groups wait for each other");
+    for (const Plan& plan : order) groups.push_back(build(plan));
+    return groups;
+  }
+
+ private:
+  struct Plan {
+    std::vector<const GraphStatement*> reductions, bodies, tails;
+    std::vector<std::int64_t> extents;
+    std::size_t kept = 0;
+  };
+
+  /// Reductions that the value of a statement reads, through elementwise statements.
+  const std::set<std::string>& reads(const GraphStatement& statement) {
+    const auto known = reads_.find(statement.result.name);
+    if (known != reads_.end()) return known->second;
+    std::set<std::string> found;
+    for (const GraphNode& node : statement.nodes) {
+      if (node.kind != GraphNode::Kind::kAccess) continue;
+      const GraphStatement* producer = graph_.statement_of(node.tensor);
+      if (producer == nullptr) continue;
+      if (producer->reduce) found.insert(producer->result.name);
+      else found.merge(std::set<std::string>(reads(*producer)));
+    }
+    return reads_[statement.result.name] = found;
+  }
+
+  /// All reductions that must have ended before this statement.
+  const std::set<std::string>& needs(const GraphStatement& statement) {
+    const auto known = needs_.find(statement.result.name);
+    if (known != needs_.end()) return known->second;
+    std::set<std::string> all = reads(statement);
+    for (const std::string& name : std::set<std::string>(all)) {
+      const std::set<std::string>& more = needs(*graph_.statement_of(name));
+      all.insert(more.begin(), more.end());
+    }
+    return needs_[statement.result.name] = all;
+  }
+
+  void find_needed() {
+    for (const std::string& output : graph_.outputs) {
+      const GraphStatement& statement = *graph_.statement_of(output);
+      const std::set<std::string> before = needs(statement);
+      needed_.insert(before.begin(), before.end());
+      if (statement.reduce) needed_.insert(output);
+    }
+  }
+
+  static std::vector<std::int64_t> extents_of(const GraphStatement& statement) {
+    std::vector<std::int64_t> extents;
+    for (const Iterator& iterator : statement.iterators) extents.push_back(iterator.extent);
+    return extents;
+  }
+
+  void plan_reductions() {
+    for (const GraphStatement& statement : graph_.statements) {
+      if (!statement.reduce || !needed_.contains(statement.result.name)) continue;
+      const std::vector<std::int64_t> extents = extents_of(statement);
+      Plan* home = nullptr;
+      for (Plan& plan : plans_) {
+        if (home == nullptr && plan.extents == extents && plan.kept == statement.kept && joins(plan, statement)) home = &plan;
+      }
+      if (home == nullptr) {
+        plans_.push_back({{}, {}, {}, extents, statement.kept});
+        home = &plans_.back();
+      }
+      home->reductions.push_back(&statement);
+      group_of_[statement.result.name] = static_cast<int>(home - plans_.data());
+    }
+  }
+
+  /// Independent of every reduction there, and of numbers that one state can hold.
+  bool joins(const Plan& plan, const GraphStatement& statement) {
+    if (info(*statement.reduce).state != State::kValue) return false;
+    for (const GraphStatement* other : plan.reductions) {
+      if (info(*other->reduce).state != State::kValue) return false;
+      if (needs(statement).contains(other->result.name) || needs(*other).contains(statement.result.name)) return false;
+    }
+    // No way around through another group: that one would have to run between the two.
+    for (const std::string& name : needs(statement)) {
+      for (const GraphStatement* other : plan.reductions) {
+        if (needs(*graph_.statement_of(name)).contains(other->result.name)) return false;
+      }
+    }
+    return true;
+  }
+
+  /// Whether `statement` reads the results of the group point by point, so that it can follow in the same kernel:
+  /// fills `at`, the statement's iterators as indices over the group's kept ones.
+  bool follows(const Plan& plan, const GraphStatement& statement, std::vector<Index>& at) {
+    std::vector<int> to(statement.iterators.size(), -1);
+    std::set<std::string> seen;
+    if (!matches(plan, statement, identity(statement), to, seen)) return false;
+    at.assign(statement.iterators.size(), Index());
+    std::set<int> used;
+    for (std::size_t i = 0; i < to.size(); ++i) {
+      const std::int64_t extent = statement.iterators[i].extent;
+      if (extent == 1) continue;
+      if (to[i] < 0 || !used.insert(to[i]).second || plan.extents[static_cast<std::size_t>(to[i])] != extent) return false;
+      at[i] = Index::iterator(to[i], extent);
+    }
+    // Every kept axis must be walked: other statements would be written once per point of it.
+    for (std::size_t k = 0; k < plan.kept; ++k) {
+      if (plan.extents[k] > 1 && !used.contains(static_cast<int>(k))) return false;
+    }
+    return true;
+  }
+
+  static std::vector<Index> identity(const GraphStatement& statement) {
+    std::vector<Index> list;
+    for (std::size_t i = 0; i < statement.iterators.size(); ++i) list.push_back(Index::iterator(static_cast<int>(i), statement.iterators[i].extent));
+    return list;
+  }
+
+  /// Walks the elementwise producers of `statement`; every access to a result of the group must be its own iterators.
+  bool matches(const Plan& plan, const GraphStatement& statement, const std::vector<Index>& at, std::vector<int>& to, std::set<std::string>& seen) {
+    for (const GraphNode& node : statement.nodes) {
+      if (node.kind != GraphNode::Kind::kAccess) continue;
+      const GraphStatement* producer = graph_.statement_of(node.tensor);
+      if (producer == nullptr) continue;
+      std::vector<Index> indices(producer->iterators.size());
+      for (std::size_t a = 0; a < producer->axes.size(); ++a) {
+        if (producer->axes[a] >= 0) indices[static_cast<std::size_t>(producer->axes[a])] = node.at[a].substitute(at);
+      }
+      if (!producer->reduce) {
+        if (!matches(plan, *producer, indices, to, seen)) return false;
+        continue;
+      }
+      if (std::find(plan.reductions.begin(), plan.reductions.end(), producer) == plan.reductions.end()) continue;
+      for (std::size_t k = 0; k < producer->kept; ++k) {
+        if (producer->iterators[k].extent == 1) continue;
+        const int lone = indices[k].lone_iterator();
+        if (lone < 0) return false;
+        int& place = to[static_cast<std::size_t>(lone)];
+        if (place >= 0 && place != static_cast<int>(k)) return false;
+        place = static_cast<int>(k);
+      }
+    }
+    return true;
+  }
+
+  void place_elementwise() {
+    for (const std::string& output : graph_.outputs) {
+      const GraphStatement& statement = *graph_.statement_of(output);
+      if (statement.reduce) continue;
+      if (!joins_tail(statement) && !joins_body(statement)) own_group(statement);
+    }
+  }
+
+  bool joins_tail(const GraphStatement& statement) {
+    std::set<int> homes;
+    for (const std::string& name : reads(statement)) homes.insert(group_of_.at(name));
+    for (auto home = homes.rbegin(); home != homes.rend(); ++home) {
+      Plan& plan = plans_[static_cast<std::size_t>(*home)];
+      std::vector<Index> at;
+      if (!follows(plan, statement, at)) continue;
+      plan.tails.push_back(&statement);
+      if (ordered().size() == plans_.size()) return true;
+      plan.tails.pop_back();  // two groups would wait for each other
+    }
+    return false;
+  }
+
+  /// An output that a group computes anyway, at every point of its domain, is stored on the way.
+  bool joins_body(const GraphStatement& statement) {
+    for (Plan& plan : plans_) {
+      if (plan.extents != extents_of(statement) || plan.reductions.empty()) continue;
+      const bool early = std::any_of(plan.reductions.begin(), plan.reductions.end(), [&](const GraphStatement* r) { return needs(statement).contains(r->result.name); });
+      if (early || !reads_in_place(*plan.reductions.front(), statement)) continue;
+      // Everything that the statement needs must have run before this group does.
+      const bool ready = std::all_of(needs(statement).begin(), needs(statement).end(), [&](const std::string& name) { return needs(*plan.reductions.front()).contains(name); });
+      if (!ready) continue;
+      plan.bodies.push_back(&statement);
+      if (ordered().size() == plans_.size()) return true;
+      plan.bodies.pop_back();
+    }
+    return false;
+  }
+
+  /// The reduction reads the statement at its own iterators, in order, through elementwise statements of this kind.
+  bool reads_in_place(const GraphStatement& reader, const GraphStatement& statement) const {
+    if (reader.iterators.size() != statement.iterators.size()) return false;
+    for (const GraphNode& node : reader.nodes) {
+      if (node.kind != GraphNode::Kind::kAccess) continue;
+      const GraphStatement* producer = graph_.statement_of(node.tensor);
+      if (producer == nullptr || producer->reduce) continue;
+      bool in_place = producer->iterators.size() == reader.iterators.size();
+      for (std::size_t a = 0; a < node.at.size() && in_place; ++a) {
+        const int iterator = producer->axes[a];
+        in_place = iterator < 0 || producer->iterators[static_cast<std::size_t>(iterator)].extent == 1 || node.at[a].lone_iterator() == iterator;
+      }
+      if (in_place && (producer == &statement || reads_in_place(*producer, statement))) return true;
+    }
+    return false;
+  }
+
+  void own_group(const GraphStatement& statement) {
+    const std::vector<std::int64_t> extents = extents_of(statement);
+    for (Plan& plan : plans_) {
+      if (!plan.reductions.empty() || plan.extents != extents) continue;
+      if (needs(*plan.bodies.front()) != needs(statement)) continue;
+      plan.bodies.push_back(&statement);
+      return;
+    }
+    plans_.push_back({{}, {&statement}, {}, extents, extents.size()});
+  }
+
+  std::set<std::string> needs_of(const Plan& plan) {
+    std::set<std::string> all;
+    for (const auto* list : {&plan.reductions, &plan.bodies, &plan.tails}) {
+      for (const GraphStatement* statement : *list) {
+        for (const std::string& name : needs(*statement)) {
+          const bool own = std::any_of(plan.reductions.begin(), plan.reductions.end(), [&](const GraphStatement* r) { return r->result.name == name; });
+          if (!own) all.insert(name);
+        }
+      }
+    }
+    return all;
+  }
+
+  /// In an order that computes before it uses; shorter than the plans where some wait for each other.
+  std::vector<Plan> ordered() {
+    std::vector<Plan> order;
+    std::set<std::string> done;
+    std::vector<Plan> waiting = plans_;
+    while (!waiting.empty()) {
+      const auto ready = std::find_if(waiting.begin(), waiting.end(), [&](const Plan& plan) {
+        const std::set<std::string> before = needs_of(plan);
+        return std::includes(done.begin(), done.end(), before.begin(), before.end());
+      });
+      if (ready == waiting.end()) return order;
+      for (const GraphStatement* reduction : ready->reductions) done.insert(reduction->result.name);
+      order.push_back(*ready);
+      waiting.erase(ready);
+    }
+    return order;
+  }
+
+  bool is_read_elsewhere(const std::string& result) {
+    for (const Plan& other : plans_) {
+      if (std::find_if(other.reductions.begin(), other.reductions.end(), [&](auto* r) { return r->result.name == result; }) != other.reductions.end()) continue;
+      for (const auto* list : {&other.reductions, &other.bodies, &other.tails}) {
+        for (const GraphStatement* statement : *list) {
+          if (reads(*statement).contains(result)) return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  static std::vector<Index> result_indices(const GraphStatement& statement, const std::vector<Index>& at) {
+    std::vector<Index> indices;
+    for (const int axis : statement.axes) indices.push_back(axis < 0 ? Index() : at[static_cast<std::size_t>(axis)]);
+    return indices;
+  }
+
+  FusedGroup build(const Plan& plan) {
+    GroupBuilder builder(graph_, plan.extents, plan.kept);
+    const std::vector<Index> here = builder.iterators();
+    for (const GraphStatement* statement : plan.bodies) {
+      builder.store(statement->result, result_indices(*statement, here), builder.element(statement->result.name, result_indices(*statement, here)));
+    }
+    for (const GraphStatement* reduction : plan.reductions) builder.reduce(*reduction, here);
+    for (const GraphStatement* reduction : plan.reductions) {
+      const std::string& name = reduction->result.name;
+      if (!graph_.is_output(name) && !is_read_elsewhere(name)) continue;
+      const std::vector<Index> indices = result_indices(*reduction, here);
+      builder.store(reduction->result, indices, builder.element(name, indices));
+    }
+    for (const GraphStatement* tail : plan.tails) {
+      std::vector<Index> at;
+      follows(plan, *tail, at);
+      const std::vector<Index> indices = result_indices(*tail, at);
+      builder.store(tail->result, indices, builder.element(tail->result.name, indices));
+    }
+    std::string problem;
+    std::optional<FusedGroup> group = builder.finish(problem);
+    if (!group) {
+      const GraphStatement& first = plan.reductions.empty() ? *plan.bodies.front() : *plan.reductions.front();
+      throw UserError("statement of " + first.result.name + ": " + problem);
+    }
+    return *group;
+  }
+
+  const Graph& graph_;
+  std::set<std::string> needed_;
+  std::map<std::string, std::set<std::string>> reads_, needs_;
+  std::map<std::string, int> group_of_;
+  std::vector<Plan> plans_;
+};
+
+}  // namespace
+
+std::int64_t FusedGroup::points() const {
+  std::int64_t count = 1;
+  for (const std::int64_t extent : extents) count *= extent;
+  return count;
+}
+
+std::int64_t FusedGroup::outputs() const {
+  std::int64_t count = 1;
+  for (std::size_t i = 0; i < kept; ++i) count *= extents[i];
+  return count;
+}
+
+std::int64_t FusedGroup::state_bytes() const {
+  if (reductions.size() == 1) return redtune::state_bytes(reductions.front().op, reductions.front().accumulator);
+  // Members of one struct: no narrower than registers.
+  std::int64_t bytes = 0, widest = 4;
+  for (const FusedReduction& reduction : reductions) {
+    const std::int64_t member = std::max(4, bytes_of(reduction.accumulator));
+    bytes += member;
+    widest = std::max(widest, member);
+  }
+  return (bytes + widest - 1) / widest * widest;
+}
+
+namespace {
+
+std::vector<bool> reached(const FusedGroup& group, const std::vector<int>& roots) {
+  std::vector<bool> found(group.nodes.size(), false);
+  for (const int root : roots) found[static_cast<std::size_t>(root)] = true;
+  for (std::size_t i = found.size(); i-- > 0;) {
+    if (!found[i]) continue;
+    for (const int argument : group.nodes[i].arguments) found[static_cast<std::size_t>(argument)] = true;
+  }
+  return found;
+}
+
+}  // namespace
+
+std::vector<bool> FusedGroup::body_nodes() const {
+  std::vector<int> roots;
+  for (const FusedReduction& reduction : reductions) roots.push_back(reduction.node);
+  for (const FusedStore& store : body_stores) roots.push_back(store.node);
+  return reached(*this, roots);
+}
+
+std::vector<bool> FusedGroup::tail_nodes() const {
+  std::vector<int> roots;
+  for (const FusedStore& store : tail_stores) roots.push_back(store.node);
+  return reached(*this, roots);
+}
+
+bool FusedGroup::stores_results() const {
+  if (tail_stores.empty()) return false;
+  const FusedNode& node = nodes[static_cast<std::size_t>(tail_stores.front().node)];
+  if (node.kind != FusedNode::Kind::kReduced || node.index != 0) return false;
+  const FusedAccess& access = accesses[static_cast<std::size_t>(tail_stores.front().access)];
+  const std::vector<std::int64_t> dense = row_major_strides({extents.begin(), extents.begin() + static_cast<std::ptrdiff_t>(kept)});
+  for (std::size_t i = 0; i < kept; ++i) {
+    if (extents[i] > 1 && access.strides[i] != dense[i]) return false;
+  }
+  return access.offset == 0;
+}
+
+std::vector<FusedGroup> fuse(const Graph& graph) { return Fusion(graph).run(); }
+
+Operator nest_of(const FusedGroup& group) {
+  Operator op;
+  Tensor input;
+  input.name = "domain";
+  input.shape = group.extents;
+  input.strides.assign(group.extents.size(), 0);
+  if (group.main >= 0) {
+    const FusedAccess& main = group.accesses[static_cast<std::size_t>(group.main)];
+    input.strides = main.strides;
+    input.offset = main.offset;
+    input.dtype = main.dtype;
+  }
+  Tensor output;
+  output.name = "results";
+  output.shape.assign(group.extents.begin(), group.extents.begin() + static_cast<std::ptrdiff_t>(group.kept));
+  output.strides = row_major_strides(output.shape);
+  ReduceStatement statement;
+  statement.input = input.name;
+  statement.output = output.name;
+  for (std::size_t i = group.kept; i < group.extents.size(); ++i) statement.axes.push_back(static_cast<int>(i));
+  statement.op = ReduceOp::kMax;
+  statement.accumulator = accumulator_of(statement.op, input.dtype);
+  output.dtype = input.dtype;
+  if (!group.reductions.empty()) {
+    const FusedReduction& first = group.reductions.front();
+    statement.op = first.op;
+    statement.accumulator = first.accumulator;
+    output.dtype = first.result;
+  }
+  op.inputs = {input};
+  op.outputs = {output};
+  op.statements = {statement};
+  return op;
+}
+
+}  // namespace redtune
