@@ -50,7 +50,6 @@ class GroupBuilder {
       made.integer = node.integer;
       made.op = node.op;
       for (const int argument : node.arguments) made.arguments.push_back(place[static_cast<std::size_t>(argument)]);
-      for (const int argument : made.arguments) made.finished = made.finished || nodes[static_cast<std::size_t>(argument)].finished;
       place[i] = add(made);
     }
     return place.back();
@@ -113,13 +112,14 @@ class GroupBuilder {
     node.kind = FusedNode::Kind::kReduced;
     node.dtype = reductions[static_cast<std::size_t>(reduction)].result;
     node.index = reduction;
-    node.finished = true;
     return add(node);
   }
 
-  void store(const Tensor& tensor, const std::vector<Index>& indices, int node) {
-    const FusedStore store{node, access(tensor, indices)};
-    (nodes[static_cast<std::size_t>(node)].finished ? tail_stores_ : body_stores_).push_back(store);
+  void store_body(const Tensor& tensor, const std::vector<Index>& indices, int node) {
+    body_stores_.push_back({node, access(tensor, indices)});
+  }
+  void store_tail(const Tensor& tensor, const std::vector<Index>& indices, int node) {
+    tail_stores_.push_back({node, access(tensor, indices)});
   }
 
   std::optional<FusedGroup> finish(std::string& problem) {
@@ -247,8 +247,14 @@ class Fusion {
   }
 
  private:
+  /// An elementwise output, with its iterators at a point of the group.
+  struct Member {
+    const GraphStatement* statement;
+    std::vector<Index> at;
+  };
   struct Plan {
-    std::vector<const GraphStatement*> reductions, bodies, tails;
+    std::vector<const GraphStatement*> reductions;
+    std::vector<Member> bodies, tails;
     std::vector<std::int64_t> extents;
     std::size_t kept = 0;
   };
@@ -334,19 +340,8 @@ class Fusion {
     std::vector<int> to(statement.iterators.size(), -1);
     std::set<std::string> seen;
     if (!matches(plan, statement, identity(statement), to, seen)) return false;
-    at.assign(statement.iterators.size(), Index());
-    std::set<int> used;
-    for (std::size_t i = 0; i < to.size(); ++i) {
-      const std::int64_t extent = statement.iterators[i].extent;
-      if (extent == 1) continue;
-      if (to[i] < 0 || !used.insert(to[i]).second || plan.extents[static_cast<std::size_t>(to[i])] != extent) return false;
-      at[i] = Index::iterator(to[i], extent);
-    }
     // Every kept axis must be walked: other statements would be written once per point of it.
-    for (std::size_t k = 0; k < plan.kept; ++k) {
-      if (plan.extents[k] > 1 && !used.contains(static_cast<int>(k))) return false;
-    }
-    return true;
+    return one_to_one(plan, statement, to, 0, plan.kept, at);
   }
 
   static std::vector<Index> identity(const GraphStatement& statement) {
@@ -386,7 +381,7 @@ class Fusion {
     for (const std::string& output : graph_.outputs) {
       const GraphStatement& statement = *graph_.statement_of(output);
       if (statement.reduce) continue;
-      if (!joins_tail(statement) && !joins_body(statement)) own_group(statement);
+      if (!joins_tail(statement) && !joins_beside(statement)) own_group(statement);
     }
   }
 
@@ -397,65 +392,132 @@ class Fusion {
       Plan& plan = plans_[static_cast<std::size_t>(*home)];
       std::vector<Index> at;
       if (!follows(plan, statement, at)) continue;
-      plan.tails.push_back(&statement);
+      plan.tails.push_back({&statement, at});
       if (ordered().size() == plans_.size()) return true;
       plan.tails.pop_back();  // two groups would wait for each other
     }
     return false;
   }
 
-  /// An output that a group computes anyway, at every point of its domain, is stored on the way.
-  bool joins_body(const GraphStatement& statement) {
+  /// An output over the domain of a group is stored on the way where it shares an operand with the reduction; one over
+  /// the outputs of a group beside its results.
+  bool joins_beside(const GraphStatement& statement) {
     for (Plan& plan : plans_) {
-      if (plan.extents != extents_of(statement) || plan.reductions.empty()) continue;
-      const bool early = std::any_of(plan.reductions.begin(), plan.reductions.end(), [&](const GraphStatement* r) { return needs(statement).contains(r->result.name); });
-      if (early || !reads_in_place(*plan.reductions.front(), statement)) continue;
-      // Everything that the statement needs must have run before this group does.
-      const bool ready = std::all_of(needs(statement).begin(), needs(statement).end(), [&](const std::string& name) { return needs(*plan.reductions.front()).contains(name); });
-      if (!ready) continue;
-      plan.bodies.push_back(&statement);
+      if (plan.reductions.empty()) continue;
+      const bool waits = std::any_of(plan.reductions.begin(), plan.reductions.end(), [&](const GraphStatement* r) { return needs(statement).contains(r->result.name); });
+      if (waits) continue;
+      std::vector<Index> at;
+      const bool in_body = walks_domain(plan, statement, at);
+      if (!in_body && !walks_outputs(plan, statement, at)) continue;
+      std::vector<Member>& list = in_body ? plan.bodies : plan.tails;
+      list.push_back({&statement, at});
       if (ordered().size() == plans_.size()) return true;
-      plan.bodies.pop_back();
+      list.pop_back();  // two groups would wait for each other
     }
     return false;
   }
 
-  /// The reduction reads the statement at its own iterators, in order, through elementwise statements of this kind.
-  bool reads_in_place(const GraphStatement& reader, const GraphStatement& statement) const {
-    if (reader.iterators.size() != statement.iterators.size()) return false;
-    for (const GraphNode& node : reader.nodes) {
+  /// Tensors that a statement loads in the end, with the iterator that each axis is indexed by alone (-1: none).
+  struct Leaf {
+    std::string tensor;
+    std::vector<int> iterators;
+  };
+  std::vector<Leaf> leaves(const GraphStatement& statement, const std::vector<Index>& at) const {
+    std::vector<Leaf> found;
+    for (const GraphNode& node : statement.nodes) {
       if (node.kind != GraphNode::Kind::kAccess) continue;
       const GraphStatement* producer = graph_.statement_of(node.tensor);
-      if (producer == nullptr || producer->reduce) continue;
-      bool in_place = producer->iterators.size() == reader.iterators.size();
-      for (std::size_t a = 0; a < node.at.size() && in_place; ++a) {
-        const int iterator = producer->axes[a];
-        in_place = iterator < 0 || producer->iterators[static_cast<std::size_t>(iterator)].extent == 1 || node.at[a].lone_iterator() == iterator;
+      std::vector<Index> indices;
+      for (const Index& index : node.at) indices.push_back(index.substitute(at));
+      if (producer != nullptr && !producer->reduce) {
+        std::vector<Index> inner(producer->iterators.size());
+        for (std::size_t a = 0; a < producer->axes.size(); ++a) {
+          if (producer->axes[a] >= 0) inner[static_cast<std::size_t>(producer->axes[a])] = indices[a];
+        }
+        for (Leaf& leaf : leaves(*producer, inner)) found.push_back(std::move(leaf));
+        continue;
       }
-      if (in_place && (producer == &statement || reads_in_place(*producer, statement))) return true;
+      Leaf leaf{node.tensor, {}};
+      for (const Index& index : indices) leaf.iterators.push_back(index.lone_iterator());
+      found.push_back(std::move(leaf));
     }
-    return false;
+    return found;
+  }
+
+  /// One to one from the iterators of `statement` to those of the group's domain, as a shared operand says.
+  bool walks_domain(const Plan& plan, const GraphStatement& statement, std::vector<Index>& at) const {
+    const GraphStatement& reader = *plan.reductions.front();
+    std::vector<int> to(statement.iterators.size(), -1);
+    const std::vector<Leaf> theirs = leaves(reader, identity(reader));
+    bool shares = false;
+    for (const Leaf& mine : leaves(statement, identity(statement))) {
+      for (const Leaf& other : theirs) {
+        if (mine.tensor != other.tensor) continue;
+        for (std::size_t a = 0; a < mine.iterators.size(); ++a) {
+          if (mine.iterators[a] < 0 || other.iterators[a] < 0) continue;
+          int& place = to[static_cast<std::size_t>(mine.iterators[a])];
+          if (place < 0) place = other.iterators[a];
+          shares = true;
+        }
+      }
+    }
+    return shares && one_to_one(plan, statement, to, 0, plan.extents.size(), at);
+  }
+
+  static bool walks_outputs(const Plan& plan, const GraphStatement& statement, std::vector<Index>& at) {
+    std::vector<int> to(statement.iterators.size(), -1);
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < to.size(); ++i) {
+      if (statement.iterators[i].extent == 1) continue;
+      while (kept < plan.kept && plan.extents[kept] == 1) ++kept;
+      if (kept == plan.kept) return false;
+      to[i] = static_cast<int>(kept++);
+    }
+    return one_to_one(plan, statement, to, 0, plan.kept, at);
+  }
+
+  /// `at` from `to`, where that covers the group's axes [first, end) once each.
+  static bool one_to_one(const Plan& plan, const GraphStatement& statement, const std::vector<int>& to, std::size_t first, std::size_t end,
+                         std::vector<Index>& at) {
+    at.assign(to.size(), Index());
+    std::set<int> used;
+    for (std::size_t i = 0; i < to.size(); ++i) {
+      const std::int64_t extent = statement.iterators[i].extent;
+      if (extent == 1) continue;
+      if (to[i] < 0 || !used.insert(to[i]).second || plan.extents[static_cast<std::size_t>(to[i])] != extent) return false;
+      at[i] = Index::iterator(to[i], extent);
+    }
+    for (std::size_t k = first; k < end; ++k) {
+      if (plan.extents[k] > 1 && !used.contains(static_cast<int>(k))) return false;
+    }
+    return true;
   }
 
   void own_group(const GraphStatement& statement) {
     const std::vector<std::int64_t> extents = extents_of(statement);
     for (Plan& plan : plans_) {
       if (!plan.reductions.empty() || plan.extents != extents) continue;
-      if (needs(*plan.bodies.front()) != needs(statement)) continue;
-      plan.bodies.push_back(&statement);
+      if (needs(*plan.bodies.front().statement) != needs(statement)) continue;
+      plan.bodies.push_back({&statement, identity(statement)});
       return;
     }
-    plans_.push_back({{}, {&statement}, {}, extents, extents.size()});
+    plans_.push_back({{}, {{&statement, identity(statement)}}, {}, extents, extents.size()});
+  }
+
+  static std::vector<const GraphStatement*> statements_of(const Plan& plan) {
+    std::vector<const GraphStatement*> all = plan.reductions;
+    for (const auto* list : {&plan.bodies, &plan.tails}) {
+      for (const Member& member : *list) all.push_back(member.statement);
+    }
+    return all;
   }
 
   std::set<std::string> needs_of(const Plan& plan) {
     std::set<std::string> all;
-    for (const auto* list : {&plan.reductions, &plan.bodies, &plan.tails}) {
-      for (const GraphStatement* statement : *list) {
-        for (const std::string& name : needs(*statement)) {
-          const bool own = std::any_of(plan.reductions.begin(), plan.reductions.end(), [&](const GraphStatement* r) { return r->result.name == name; });
-          if (!own) all.insert(name);
-        }
+    for (const GraphStatement* statement : statements_of(plan)) {
+      for (const std::string& name : needs(*statement)) {
+        const bool own = std::any_of(plan.reductions.begin(), plan.reductions.end(), [&](const GraphStatement* r) { return r->result.name == name; });
+        if (!own) all.insert(name);
       }
     }
     return all;
@@ -482,10 +544,8 @@ class Fusion {
   bool is_read_elsewhere(const std::string& result) {
     for (const Plan& other : plans_) {
       if (std::find_if(other.reductions.begin(), other.reductions.end(), [&](auto* r) { return r->result.name == result; }) != other.reductions.end()) continue;
-      for (const auto* list : {&other.reductions, &other.bodies, &other.tails}) {
-        for (const GraphStatement* statement : *list) {
-          if (reads(*statement).contains(result)) return true;
-        }
+      for (const GraphStatement* statement : statements_of(other)) {
+        if (reads(*statement).contains(result)) return true;
       }
     }
     return false;
@@ -500,26 +560,25 @@ class Fusion {
   FusedGroup build(const Plan& plan) {
     GroupBuilder builder(graph_, plan.extents, plan.kept);
     const std::vector<Index> here = builder.iterators();
-    for (const GraphStatement* statement : plan.bodies) {
-      builder.store(statement->result, result_indices(*statement, here), builder.element(statement->result.name, result_indices(*statement, here)));
+    for (const Member& body : plan.bodies) {
+      const std::vector<Index> indices = result_indices(*body.statement, body.at);
+      builder.store_body(body.statement->result, indices, builder.element(body.statement->result.name, indices));
     }
     for (const GraphStatement* reduction : plan.reductions) builder.reduce(*reduction, here);
     for (const GraphStatement* reduction : plan.reductions) {
       const std::string& name = reduction->result.name;
       if (!graph_.is_output(name) && !is_read_elsewhere(name)) continue;
       const std::vector<Index> indices = result_indices(*reduction, here);
-      builder.store(reduction->result, indices, builder.element(name, indices));
+      builder.store_tail(reduction->result, indices, builder.element(name, indices));
     }
-    for (const GraphStatement* tail : plan.tails) {
-      std::vector<Index> at;
-      follows(plan, *tail, at);
-      const std::vector<Index> indices = result_indices(*tail, at);
-      builder.store(tail->result, indices, builder.element(tail->result.name, indices));
+    for (const Member& tail : plan.tails) {
+      const std::vector<Index> indices = result_indices(*tail.statement, tail.at);
+      builder.store_tail(tail.statement->result, indices, builder.element(tail.statement->result.name, indices));
     }
     std::string problem;
     std::optional<FusedGroup> group = builder.finish(problem);
     if (!group) {
-      const GraphStatement& first = plan.reductions.empty() ? *plan.bodies.front() : *plan.reductions.front();
+      const GraphStatement& first = plan.reductions.empty() ? *plan.bodies.front().statement : *plan.reductions.front();
       throw UserError("statement of " + first.result.name + ": " + problem);
     }
     return *group;

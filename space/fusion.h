@@ -33,7 +33,6 @@ struct FusedNode {
   int index = 0;              // kLoad: of the access; kReduced: of the reduction
   ScalarOp op = ScalarOp::kAdd;
   std::vector<int> arguments;  // earlier nodes
-  bool finished = false;       // needs a finished reduction
 };
 
 struct FusedReduction {

@@ -54,10 +54,9 @@ class FusionCheck {
         const std::string broken = check(g, reduction.statement, kept_results(group, reduction.statement).reverse(), true);
         if (!broken.empty()) return broken;
       }
-      for (const auto* stores : {&groups_[g].body_stores, &groups_[g].tail_stores}) {
-        for (const FusedStore& store : *stores) {
+      for (const bool tail : {false, true}) {
+        for (const FusedStore& store : tail ? group.tail_stores : group.body_stores) {
           const FusedAccess& target = group.accesses[static_cast<std::size_t>(store.access)];
-          const bool tail = group.nodes[static_cast<std::size_t>(store.node)].finished;
           const std::string broken = check(g, target.tensor, accessed(group, target, tail ? group.kept : group.extents.size()).reverse(), tail);
           if (!broken.empty()) return broken;
         }
