@@ -32,17 +32,19 @@ KernelLaunch launch_of(const KernelPlan& plan, std::vector<int> arguments) {
   launch.block = plan.axes.row_type ? std::array<std::int32_t, 3>{s.rx, s.px, 1} : std::array<std::int32_t, 3>{s.px, s.rx, 1};
   launch.shared_bytes = shared_bytes(plan);
   launch.arguments = std::move(arguments);
+  launch.cooperative = s.grid == GridCombine::kGridSync;
   return launch;
 }
 
-void add_fill(const Task& task, DType type, std::uint64_t bits, Program& program, int buffer, const std::string& entry) {
+void add_fill(const Task& task, int buffer, DType type, std::uint64_t bits, Program& program,
+              const std::string& entry) {
   const std::int64_t outputs = program.buffers[static_cast<std::size_t>(buffer)].elements;
   const bool cpu = is_cpu(task.target);
   const int threads = cpu ? 1 : 256;
   // A CPU device gets a few large blocks, a GPU four elements per thread.
   const std::int64_t chunk = cpu ? std::max<std::int64_t>(4096, ceil_div(outputs, 4 * task.target.units))
                                  : threads * kFillElementsPerThread;
-  program.text += emit_fill(type, bits, task.output_dtype(), outputs, chunk, threads, entry);
+  program.text += emit_fill(type, bits, program.buffers[static_cast<std::size_t>(buffer)].dtype, outputs, chunk, threads, entry);
   KernelLaunch fill;
   fill.entry = entry;
   fill.grid = {ceil_div(outputs, chunk), 1, 1};
@@ -115,6 +117,7 @@ void add_second_kernel(const Task& task, const KernelPlan& main, PartialLayout l
   plan.index = task.needs_64bit_index() ? IndexWidth::k64 : IndexWidth::k32;
   plan.count = main.count;
   plan.reads_states = info(plan.op).state != State::kValue;
+  plan.reads_packed = packs_states(main);
   program.text += emit_kernel(plan, {});
   program.launches.push_back(launch_of(plan, {2, 1}));
 }
@@ -133,7 +136,7 @@ Program generate(const Task& task, const Schedule& schedule) {
   const ReduceOp op = task.reduce_op();
   const DType accumulator = task.accumulator();
   if (input.elements() == 0) {
-    add_fill(task, finished_type(op, accumulator), nothing_bits(op, accumulator), program, 1, "rt_fill");
+    add_fill(task, 1, finished_type(op, accumulator), nothing_bits(op, accumulator), program);
     return program;
   }
 
@@ -146,7 +149,7 @@ Program generate(const Task& task, const Schedule& schedule) {
     options.partials = outputs >= kByBlockFrom ? PartialLayout::kByBlock : PartialLayout::kByOutput;
     arguments = {0, 2};
   }
-  if (schedule.grid == GridCombine::kLastBlock) {
+  if (has_tickets(schedule.grid)) {
     options.partials = plan.axes.row_type ? PartialLayout::kByOutput : PartialLayout::kByBlock;
     arguments = {0, 1, 2, 3};
   }
@@ -154,16 +157,30 @@ Program generate(const Task& task, const Schedule& schedule) {
     const std::int64_t numbers = outputs * splits * state_members(op);
     program.buffers.push_back({"partials", BufferKind::kScratch, accumulator, numbers});
   }
-  if (schedule.grid == GridCombine::kLastBlock) {
+  const bool packed = packs_states(plan);
+  if (schedule.grid == GridCombine::kPrivateAtomic) {
+    arguments = {0, 2};
+    program.buffers.push_back(
+        {"copies", BufferKind::kScratch, packed ? DType::kI64 : accumulator, outputs * schedule.copies});
+  }
+  if (has_tickets(schedule.grid)) {
     program.buffers.push_back({"tickets", BufferKind::kCounter, DType::kI32, plan.tiling.kept_blocks});
   }
   program.text += operator_declarations(plan);
   if (schedule.grid == GridCombine::kAtomic) {
-    add_fill(task, accumulator, identity_bits(op, accumulator), program, 1, "rt_fill");
+    add_fill(task, 1, accumulator, identity_bits(op, accumulator), program);
+  }
+  if (schedule.grid == GridCombine::kPrivateAtomic) {
+    // Packed: below whatever an element becomes, and every copy gets some.
+    if (packed) add_fill(task, 2, DType::kI64, 0, program);
+    else add_fill(task, 2, accumulator, identity_bits(op, accumulator), program);
   }
   program.text += emit_kernel(plan, options);
   program.launches.push_back(launch_of(plan, arguments));
   if (schedule.grid == GridCombine::kSecondKernel) add_second_kernel(task, plan, options.partials, splits, program);
+  if (schedule.grid == GridCombine::kPrivateAtomic) {
+    add_second_kernel(task, plan, PartialLayout::kByBlock, schedule.copies, program);
+  }
   return program;
 }
 

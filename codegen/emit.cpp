@@ -1,39 +1,20 @@
 #include "codegen/emit.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "codegen/fused_text.h"
 #include "codegen/number_text.h"
 #include "codegen/operator_text.h"
+#include "codegen/writer.h"
 #include "support/error.h"
 #include "support/text.h"
 
 namespace redtune {
 namespace {
 
-/// Text with indentation.
-class Writer {
- public:
-  void line(const std::string& text) { out_ += std::string(static_cast<std::size_t>(depth_) * 2, ' ') + text + "\n"; }
-  void open(const std::string& text) {
-    line(text + " {");
-    ++depth_;
-  }
-  void close(const std::string& after = "") {
-    --depth_;
-    line("}" + after);
-  }
-  void reopen(const std::string& text) {
-    --depth_;
-    line("} " + text + " {");
-    ++depth_;
-  }
-  std::string take() { return std::move(out_); }
-
- private:
-  std::string out_;
-  int depth_ = 0;
-};
+/// Of the word that tells a block whether it drew the last ticket.
+std::int64_t ticket_bytes(GridCombine grid) { return grid == GridCombine::kLastBlock ? 4 : 0; }
 
 class KernelEmitter {
  public:
@@ -54,7 +35,7 @@ class KernelEmitter {
     shared_memory();
     indices();
     tile_loop([this] { tile_body(); });
-    if (s_.grid == GridCombine::kLastBlock) last_block();
+    if (has_tickets(s_.grid)) join_partials();
     w_.close();
     return w_.take();
   }
@@ -77,35 +58,38 @@ class KernelEmitter {
     if (!has_major) return has_minor ? minor : "0";
     return major + " * " + num(width) + (has_minor ? " + " + minor : "");
   }
+  /// The place of an output of this thread among those of its block.
+  std::string kept_thread() const { return s_.px == 1 ? "" : row_ ? "ty" : "tx"; }
   bool uses_shuffle() const { return s_.block == BlockCombine::kWarp || s_.block == BlockCombine::kShuffle; }
   int warps_per_output() const { return std::max(1, s_.rx / plan_.warp); }
-  bool reuses_shared() const { return s_.rows > plan_.rows_at_once || s_.serial > 1 || s_.grid == GridCombine::kLastBlock; }
+  bool reuses_shared() const { return s_.rows > plan_.rows_at_once || s_.serial > 1 || has_tickets(s_.grid) || clusters(); }
+  bool clusters() const { return s_.grid == GridCombine::kCluster; }
   bool tail_scalars() const { return row_ && t_.tail > 0 && !plan_.unaligned_loads; }
-  bool partials() const { return s_.grid == GridCombine::kSecondKernel || s_.grid == GridCombine::kLastBlock; }
+  bool partials() const { return s_.grid == GridCombine::kSecondKernel || has_tickets(s_.grid); }
 
   // ---- frame ----
   void signature() {
     std::string args = "RT_GLOBAL const " + o_.input_type() + "* RT_RESTRICT x, ";
-    const std::string parts = "RT_GLOBAL " + o_.stored_type() + "* part";
+    const std::string parts = "RT_GLOBAL " + (packs_states(plan_) ? "rt_u64" : o_.stored_type()) + "* part";
+    const bool no_output = s_.grid == GridCombine::kSecondKernel || s_.grid == GridCombine::kPrivateAtomic;
     if (fused_) {
       args = plan_.reads_states ? args : "";
       args += join(fused_->parameters(), ", ");
-      if (s_.grid == GridCombine::kSecondKernel) args += ", " + parts;
+      if (no_output) args += ", " + parts;
     } else {
-      args += s_.grid == GridCombine::kSecondKernel ? parts : "RT_GLOBAL rt_" + out_ + "* y";
+      args += no_output ? parts : "RT_GLOBAL rt_" + out_ + "* y";
     }
-    if (s_.grid == GridCombine::kLastBlock) args += ", " + parts + ", RT_GLOBAL rt_u32* ticket";
+    if (has_tickets(s_.grid)) args += ", " + parts + ", RT_GLOBAL rt_u32* ticket";
     const int bx = row_ ? s_.rx : s_.px, by = row_ ? s_.px : s_.rx;
-    w_.open("RT_KERNEL(" + plan_.entry + ", " + num(bx) + ", " + num(by) + ")(" + args + ")");
+    const std::string head = plan_.entry + ", " + num(bx) + ", " + num(by);
+    w_.open((clusters() ? "RT_KERNEL_CLUSTER(" + head + ", " + num(splits()) : "RT_KERNEL(" + head) + ")(" + args + ")");
   }
 
   void shared_memory() {
-    if (s_.block == BlockCombine::kLane || s_.block == BlockCombine::kTree) {
-      w_.line("RT_SHARED(" + result_type() + ", rt_sh, " + num(plan_.rows_at_once * threads()) + ");");
-    }
-    if (s_.block == BlockCombine::kShuffle) {
-      w_.line("RT_SHARED(" + scalar_type() + ", rt_sh, " + num(plan_.rows_at_once * s_.px * warps_per_output()) + ");");
-    }
+    const std::int64_t bytes = shared_bytes(plan_) - ticket_bytes(s_.grid);
+    const bool scalars = s_.block == BlockCombine::kShared;
+    const std::int64_t results = result_bytes(plan_) / s_.px / (scalars ? result_lanes() : 1);
+    if (bytes > 0) w_.line("RT_SHARED(" + (scalars ? scalar_type() : result_type()) + ", rt_sh, " + num(bytes / results) + ");");
     if (uses_shuffle()) w_.line(o_.scratch("rt_shfl", threads()));
     if (s_.grid == GridCombine::kLastBlock) w_.line("RT_SHARED(rt_u32, rt_last, 1);");
   }
@@ -161,6 +145,7 @@ class KernelEmitter {
     emit(plan_.accumulate);
     for (std::int64_t q = 0; q < s_.rows; ++q) join_accumulators(q);
     block_combine();
+    if (clusters()) return join_cluster();
     store_results(s_.grid);
   }
 
@@ -283,6 +268,8 @@ class KernelEmitter {
           each(rows, [this](const std::string& r, std::int64_t) { combine_warp(r, std::min(s_.rx, plan_.warp)); });
           break;
         case BlockCombine::kShuffle: combine_shuffle(rows); break;
+        case BlockCombine::kShared: combine_shared(rows); break;
+        case BlockCombine::kRedux: combine_redux(rows); break;
       }
     }
   }
@@ -367,6 +354,76 @@ class KernelEmitter {
     if (reuses_shared()) w_.line("RT_BARRIER();");
   }
 
+  /// One place per output and lane; lanes of a vector lie px apart, so that neighbours meet in no bank.
+  void combine_shared(const Rows& rows) {
+    const std::string first = lane() + " == 0", thread = kept_thread();
+    const auto each_place = [&](auto body) {
+      each(rows, [&](const std::string& r, std::int64_t place) {
+        for (int i = 0; i < result_lanes(); ++i) {
+          const std::string at = num((place * result_lanes() + i) * s_.px) + (thread.empty() ? "" : " + " + thread);
+          body(r, i, at);
+        }
+      });
+    };
+    w_.open("if (" + first + ")");
+    each_place([&](const std::string&, int, const std::string& at) { w_.line("rt_sh[" + at + "] = rt_id;"); });
+    w_.close();
+    w_.line("RT_BARRIER();");
+    each_place([&](const std::string& r, int i, const std::string& at) {
+      w_.line(o_.shared_atomic("rt_sh + " + at, result_lanes() == 1 ? r : o_.lane(s_.vec, r, i)));
+    });
+    w_.line("RT_BARRIER();");
+    w_.open("if (" + first + ")");
+    each_place([&](const std::string& r, int i, const std::string& at) {
+      const std::string sum = "rt_sh[" + at + "]";
+      w_.line(result_lanes() == 1 ? r + " = " + sum + ";" : o_.set_lane(s_.vec, r, i, sum));
+    });
+    w_.close();
+    if (reuses_shared()) w_.line("RT_BARRIER();");
+  }
+
+  void combine_redux(const Rows& rows) {
+    const int warps = warps_per_output();
+    const auto redux = [this](const std::string& r, std::int64_t) { w_.line(r + " = " + o_.redux(r) + ";"); };
+    each(rows, redux);
+    if (warps == 1) return;
+    const int width = s_.px * warps;
+    const std::string base = s_.px > 1 ? "ty * " + num(warps) + " + " : "";
+    w_.open("if (tx % " + num(plan_.warp) + " == 0)");
+    each(rows, [&](const std::string& r, std::int64_t place) {
+      w_.line(shared(place, width, base + "tx / " + num(plan_.warp)) + " = " + r + ";");
+    });
+    w_.close();
+    w_.line("RT_BARRIER();");
+    w_.open("if (tx < " + num(plan_.warp) + ")");
+    each(rows, [&](const std::string& r, std::int64_t place) {
+      w_.line(r + " = tx < " + num(warps) + " ? " + shared(place, width, base + "tx") + " : " + o_.identity(1) + ";");
+      redux(r, place);
+    });
+    w_.close();
+    if (reuses_shared()) w_.line("RT_BARRIER();");
+  }
+
+  /// Results go to shared memory, and the first block of the cluster combines them in block order. Nobody leaves before
+  /// that one has read.
+  void join_cluster() {
+    const std::string thread = kept_thread();
+    const auto place = [&](std::int64_t q) { return num(q * s_.px) + (thread.empty() ? "" : " + " + thread); };
+    w_.open("if (" + lane() + " == 0)");
+    for (std::int64_t q = 0; q < s_.rows; ++q) w_.line("rt_sh[" + place(q) + "] = " + result(q) + ";");
+    w_.close();
+    w_.line("RT_CLUSTER_SYNC();");
+    w_.open("if (br == 0 && " + lane() + " == 0)");
+    w_.open("for (rt_i32 b = 1; b < " + num(splits()) + "; ++b)");
+    for (std::int64_t q = 0; q < s_.rows; ++q) {
+      combine_once(result_lanes(), result(q), "*RT_CLUSTER_AT(rt_sh + " + place(q) + ", b)");
+    }
+    w_.close();
+    emit_store(&KernelEmitter::store_output);
+    w_.close();
+    w_.line("RT_CLUSTER_SYNC();");
+  }
+
   // ---- results ----
   /// Which threads hold a finished result after the block combine.
   std::string owner(GridCombine grid) const {
@@ -379,16 +436,23 @@ class KernelEmitter {
   }
 
   void store_results(GridCombine grid) {
-    switch (grid) {
-      case GridCombine::kNone: on_store_ = &KernelEmitter::store_output; break;
-      case GridCombine::kAtomic: on_store_ = &KernelEmitter::store_atomic; break;
-      case GridCombine::kSecondKernel:
-      case GridCombine::kLastBlock: on_store_ = &KernelEmitter::store_partial; break;
-    }
     const std::string condition = owner(grid);
     if (!condition.empty()) w_.open("if (" + condition + ")");
-    emit(plan_.store);
+    switch (grid) {
+      case GridCombine::kNone:
+      case GridCombine::kCluster: emit_store(&KernelEmitter::store_output); break;
+      case GridCombine::kAtomic: emit_store(&KernelEmitter::store_atomic); break;
+      case GridCombine::kPrivateAtomic: emit_store(&KernelEmitter::store_private); break;
+      case GridCombine::kSecondKernel:
+      case GridCombine::kLastBlock:
+      case GridCombine::kGridSync: emit_store(&KernelEmitter::store_partial); break;
+    }
     if (!condition.empty()) w_.close();
+  }
+
+  void emit_store(void (KernelEmitter::*store)(const PlanStatement&)) {
+    on_store_ = store;
+    emit(plan_.store);
   }
 
   std::int64_t output_stride() const {
@@ -440,10 +504,27 @@ class KernelEmitter {
   }
 
   void store_atomic(const PlanStatement& s) {
-    each_lane(s, [&](const Expr& offset, const std::string& value) {
-      const std::string output = fused_ ? fused_->output_pointer() : "y";
-      w_.line(o_.atomic(output + " + (" + offset.text() + ")", o_.finish(1, value)));
+    const std::string output = (fused_ ? fused_->output_pointer() : "y") + " + (";
+    const auto whole = [&](const std::string& value) {
+      w_.line(o_.atomic(s_.vec, output + s.output_offset.text() + ")", o_.finish(s_.vec, value)));
+    };
+    store_vector(s, whole, [&](const Expr& offset, const std::string& value) {
+      w_.line(o_.atomic(1, output + offset.text() + ")", o_.finish(1, value)));
     });
+  }
+
+  /// Blocks that share an output take its copies in turns.
+  void store_private(const PlanStatement& s) {
+    const std::string copy =
+        s_.copies == 1 ? "part + (" : "part + br % " + num(s_.copies) + " * " + num(options_.outputs) + " + (";
+    const auto whole = [&](const std::string& value) {
+      w_.line(o_.atomic(s_.vec, copy + s.output_offset.text() + ")", value));
+    };
+    const auto lane = [&](const Expr& offset, const std::string& value) {
+      const std::string pointer = copy + offset.text() + ")";
+      w_.line(packs_states(plan_) ? o_.packed_atomic(pointer, value) : o_.atomic(1, pointer, value));
+    };
+    packs_states(plan_) ? each_lane(s, lane) : store_vector(s, whole, lane);
   }
 
   void store_partial(const PlanStatement& s) {
@@ -465,22 +546,27 @@ class KernelEmitter {
   // ---- last block done ----
   /// Partials, then a ticket per group of blocks that share outputs; the block with the last ticket sees all partials
   /// and combines them in block order, so the result does not depend on which block that is.
-  void last_block() {
+  /// Where all blocks are resident (grid_sync) the first one is that block: it waits for the tickets of the others.
+  void join_partials() {
     const std::string first_thread = threads() == 1 ? "" : thread_is_first();
+    const std::string others = num(splits() - 1);
     w_.line("RT_FENCE();");
     w_.line("RT_BARRIER();");
     if (!first_thread.empty()) w_.open("if (" + first_thread + ")");
-    w_.line("rt_last[0] = RT_TICKET(ticket + bp) == " + num(splits() - 1) + ";");
+    if (s_.grid == GridCombine::kLastBlock) {
+      w_.line("rt_last[0] = RT_TICKET(ticket + bp) == " + others + ";");
+    } else {
+      w_.line("if (br == 0) { RT_WAIT(ticket + bp, " + others + "); } else { RT_TICKET(ticket + bp); }");
+    }
     if (!first_thread.empty()) w_.close();
     w_.line("RT_BARRIER();");
-    w_.open("if (rt_last[0])");
+    w_.open(s_.grid == GridCombine::kLastBlock ? "if (rt_last[0])" : "if (br == 0)");
     w_.line("RT_FENCE();");
     tile_loop([this] {
       for (std::int64_t q = 0; q < s_.rows; ++q) {
         w_.line(result_type() + " " + result(q) + " = " + o_.identity(result_lanes()) + ";");
       }
-      on_store_ = &KernelEmitter::gather_partials;
-      emit(plan_.store);
+      emit_store(&KernelEmitter::gather_partials);
       block_combine();
       store_results(GridCombine::kNone);
     });
@@ -535,24 +621,10 @@ std::string emit_kernel(const KernelPlan& plan, const EmitOptions& options) {
   return KernelEmitter(plan, options).run();
 }
 
-std::string emit_fill(DType type, std::uint64_t bits, DType result, std::int64_t outputs, std::int64_t chunk,
-                      int threads, const std::string& entry) {
-  const std::string word(name(type)), out(name(result));
-  Writer w;
-  w.open("RT_KERNEL(" + entry + ", " + num(threads) + ", 1)(RT_GLOBAL rt_" + out + "* y)");
-  w.line("const rt_acc_" + word + " rt_id = " + constant_text(type, bits) + ";");
-  w.line("const rt_index first = (rt_index)RT_BLOCK * " + num(chunk) + ";");
-  w.open("for (rt_index i = first + RT_TX; i < RT_MIN(first + " + num(chunk) + ", " + num(outputs) + "); i += " +
-         num(threads) + ")");
-  w.line("RT_STORE1(" + word + ", " + out + ", y + i, rt_id);");
-  w.close();
-  w.close();
-  return w.take();
-}
-
 std::int64_t shared_bytes(const KernelPlan& plan) {
-  const std::int64_t ticket = plan.schedule.grid == GridCombine::kLastBlock ? 4 : 0;
-  return ticket + plan.rows_at_once * combine_bytes(plan);
+  const bool cluster = plan.schedule.grid == GridCombine::kCluster;
+  return ticket_bytes(plan.schedule.grid) + std::max(plan.rows_at_once * combine_bytes(plan),
+                                                     cluster ? plan.schedule.rows * result_bytes(plan) : 0);
 }
 
 }  // namespace redtune

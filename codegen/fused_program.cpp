@@ -78,7 +78,7 @@ class GraphProgram {
     options.outputs = outputs;
     std::vector<int> list = arguments(*group.fused, plan.runs_body(), plan.runs_tail());
     int partials = -1;
-    if (schedule.grid == GridCombine::kSecondKernel || schedule.grid == GridCombine::kLastBlock) {
+    if (schedule.grid == GridCombine::kSecondKernel || has_tickets(schedule.grid)) {
       const bool second = schedule.grid == GridCombine::kSecondKernel;
       const bool by_output = second ? outputs < kByBlockFrom : plan.axes.row_type;
       options.partials = by_output ? PartialLayout::kByOutput : PartialLayout::kByBlock;
@@ -90,7 +90,7 @@ class GraphProgram {
     if (schedule.grid == GridCombine::kAtomic) {
       const FusedReduction& r = group.fused->reductions.front();
       const FusedAccess& access = group.fused->accesses[static_cast<std::size_t>(group.fused->tail_stores.front().access)];
-      add_fill(group, r.accumulator, identity_bits(r.op, r.accumulator), program_, places_.at(access.tensor), "rt_fill" + suffix_);
+      add_fill(group, places_.at(access.tensor), r.accumulator, identity_bits(r.op, r.accumulator), program_, "rt_fill" + suffix_);
     }
     program_.text += emit_kernel(plan, options);
     program_.launches.push_back(launch_of(plan, list));

@@ -15,8 +15,9 @@ Program generate_graph(const Task& task, const Schedule& schedule);
 
 /// What both forms share (codegen.cpp).
 KernelLaunch launch_of(const KernelPlan& plan, std::vector<int> arguments);
-/// Appends the kernel that fills a buffer with the number of type `type` that has these bits, and its launch.
-void add_fill(const Task& task, DType type, std::uint64_t bits, Program& program, int buffer, const std::string& entry);
+/// Appends the kernel that fills buffer `buffer` with the number of type `type` that has these bits, and its launch.
+void add_fill(const Task& task, int buffer, DType type, std::uint64_t bits, Program& program,
+              const std::string& entry = "rt_fill");
 /// Partials are few: one pass without any split. A CPU device walks them serially with the widest vectors; a GPU
 /// gives a warp or more to the partials of one output, or a thread to each output of a line.
 Schedule final_schedule(const Task& task);

@@ -251,7 +251,7 @@ std::vector<FusedMember> fused_members(const FusedGroup& group) {
 
 std::string fused_state_declarations(const KernelPlan& plan, int n) {
   const FusedGroup& group = *plan.fused;
-  const bool peeks = plan.schedule.grid == GridCombine::kLastBlock;
+  const bool peeks = has_tickets(plan.schedule.grid);
   const std::vector<FusedMember> members = fused_members(group);
   const std::string prefix = plan.state + "_", type = prefix + num(n), lanes = num(n);
   const auto function = [&](const std::string& result, const std::string& name, const std::string& parameters, const auto& member) {

@@ -433,6 +433,7 @@ KernelPlan lower(const Task& task, const Schedule& schedule) {
   accumulates.grid = GridCombine::kNone;
   accumulates.acc = 1;
   accumulates.prefetch = 0;
+  accumulates.copies = 1;
   plan.accumulate = cache.plan(plan_key(task) + accumulates.text(), [&] {
     const MappedTree tree = map_tree(ctx, h, names);
     PlanNode node = builder.build(build_ast(ctx, tree.context, tree.accumulate, names));

@@ -39,7 +39,10 @@ std::string OperatorText::type(int n) const {
 
 std::string OperatorText::stored_type() const { return is_number() ? "rt_" + acc_ : type(1); }
 
-std::string OperatorText::input_type() const { return plan_.reads_states ? stored_type() : "rt_" + in_; }
+std::string OperatorText::input_type() const {
+  if (plan_.reads_packed) return "rt_u64";
+  return plan_.reads_states ? stored_type() : "rt_" + in_;
+}
 
 std::string OperatorText::identity(int n) const {
   if (plan_.joint()) return joint_call("identity", n, "");
@@ -99,6 +102,9 @@ std::string OperatorText::step() const {
 
 std::string OperatorText::take(int n, const std::string& target, const std::string& pointer,
                                const Expr& position) const {
+  if (plan_.reads_packed) {
+    return target + " = " + combine(n, target, "RT_UNPACK(" + op_ + ", " + acc_ + ", *(" + pointer + "))") + ";";
+  }
   if (plan_.reads_states && !is_number()) return target + " = " + combine(n, target, "*(" + pointer + ")") + ";";
   const std::string value =
       "{ const RT_VEC(" + acc_ + ", " + num(n) + ") v = " + load(n, pointer) + "; " + target + " = ";
@@ -180,8 +186,21 @@ std::string OperatorText::finish(int n, const std::string& value) const {
   return call("RT_STATE_FINISH", words(n) + ", " + value + ", " + constant);
 }
 
-std::string OperatorText::atomic(const std::string& pointer, const std::string& value) const {
-  return "RT_ATOMIC(" + op_ + ", " + acc_ + ", " + pointer + ", " + value + ");";
+std::string OperatorText::atomic(int n, const std::string& pointer, const std::string& value) const {
+  if (n == 1) return "RT_ATOMIC(" + op_ + ", " + acc_ + ", " + pointer + ", " + value + ");";
+  return "RT_ATOMICS(" + words(n) + ", " + pointer + ", " + value + ");";
+}
+
+std::string OperatorText::shared_atomic(const std::string& pointer, const std::string& value) const {
+  return "RT_ATOMIC_SHARED(" + op_ + ", " + acc_ + ", " + pointer + ", " + value + ");";
+}
+
+std::string OperatorText::packed_atomic(const std::string& pointer, const std::string& value) const {
+  return "RT_ATOMIC_PACKED(" + pointer + ", RT_PACK(" + op_ + ", " + acc_ + ", " + value + "));";
+}
+
+std::string OperatorText::redux(const std::string& value) const {
+  return "RT_REDUX(" + op_ + ", " + acc_ + ", " + value + ")";
 }
 
 std::string OperatorText::peek(const std::string& pointer) const {
@@ -237,7 +256,8 @@ std::string operator_declarations(const KernelPlan& plan) {
         plan.axes.row_type || n == 1 || n == plan.schedule.vec;  // a row folds its lanes by halves
     if (used) text += "RT_OPERATOR(" + words + ", " + num(n) + ")\n";
   }
-  if (plan.schedule.grid == GridCombine::kLastBlock) text += "RT_OPERATOR_PEEK(" + words + ")\n";
+  if (has_tickets(plan.schedule.grid)) text += "RT_OPERATOR_PEEK(" + words + ")\n";
+  if (packs_states(plan)) text += "RT_OPERATOR_PACK(" + words + ")\n";
   return text;
 }
 

@@ -48,8 +48,13 @@ class OperatorText {
   /// The last step: `value` as a result of type finished_type.
   std::string finish(int n, const std::string& value) const;
   std::string finished_word() const;
-  /// Statement: a finished result added to the output.
-  std::string atomic(const std::string& pointer, const std::string& value) const;
+  /// Statements: n lanes of a number added to what `pointer` points to, in global and (one lane) in shared memory.
+  std::string atomic(int n, const std::string& pointer, const std::string& value) const;
+  std::string shared_atomic(const std::string& pointer, const std::string& value) const;
+  /// Statement: value and position added to a packed one.
+  std::string packed_atomic(const std::string& pointer, const std::string& value) const;
+  /// A value of all lanes of a warp, by its own instruction.
+  std::string redux(const std::string& value) const;
 
   std::string peek(const std::string& pointer) const;
   /// Statement.

@@ -84,16 +84,37 @@ PlanNode without_single_iterations(const PlanNode& node, const std::string& vari
   return block;
 }
 
+std::int64_t result_bytes(const KernelPlan& plan) {
+  const std::int64_t state =
+      plan.joint() ? plan.fused->state_bytes() : std::max(4, bytes_of(plan.accumulator)) * state_members(plan.op);
+  return state * (plan.axes.row_type ? 1 : plan.schedule.vec) * plan.schedule.px;
+}
+
 std::int64_t combine_bytes(const KernelPlan& plan) {
   const Schedule& s = plan.schedule;
   if (!plan.reduces()) return 0;
-  const std::int64_t state =
-      plan.joint() ? plan.fused->state_bytes() : std::max(4, bytes_of(plan.accumulator)) * state_members(plan.op);
-  if (s.block == BlockCombine::kLane || s.block == BlockCombine::kTree) {
-    return state * (plan.axes.row_type ? 1 : s.vec) * s.threads();
+  switch (s.block) {
+    case BlockCombine::kNone:
+    case BlockCombine::kWarp:
+      return 0;
+    case BlockCombine::kLane:
+    case BlockCombine::kTree:
+      return result_bytes(plan) * s.rx;
+    case BlockCombine::kShared:
+      return result_bytes(plan);
+    case BlockCombine::kRedux:
+      if (s.rx <= plan.warp) return 0;
+      [[fallthrough]];
+    case BlockCombine::kShuffle:
+      return result_bytes(plan) * std::max(1, s.rx / plan.warp);
   }
-  if (s.block == BlockCombine::kShuffle) return state * s.px * std::max(1, s.rx / plan.warp);
-  return 0;
+  RT_CHECK(false, "block combine without a size");
+}
+
+bool has_tickets(GridCombine grid) { return grid == GridCombine::kLastBlock || grid == GridCombine::kGridSync; }
+
+bool packs_states(const KernelPlan& plan) {
+  return plan.schedule.grid == GridCombine::kPrivateAtomic && info(plan.op).state == State::kArg;
 }
 
 std::string plan_text(const KernelPlan& plan) {

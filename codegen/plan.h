@@ -55,6 +55,7 @@ struct KernelPlan {
   /// Elements of one output and what var and std divide by: what the last step needs.
   std::int64_t count = 1, ddof = 0;
   bool reads_states = false;  // the input holds partial results of another kernel, not elements
+  bool reads_packed = false;  // and each of them as one 64-bit number (reads_states too)
   Axes axes;
   Schedule schedule;
   Tiling tiling;
@@ -79,6 +80,15 @@ PlanNode without_single_iterations(const PlanNode& node, const std::string& vari
 
 /// Shared memory in bytes that the block combine of `plan` needs per output of a thread.
 std::int64_t combine_bytes(const KernelPlan& plan);
+
+/// Shared memory in bytes of one finished result of each thread along the kept axis.
+std::int64_t result_bytes(const KernelPlan& plan);
+
+/// Whether the blocks that share an output count each other in a buffer of tickets.
+bool has_tickets(GridCombine grid);
+
+/// Whether the atomics of the plan are on value and position of argmax or argmin, packed.
+bool packs_states(const KernelPlan& plan);
 
 /// For people: indented pseudo code.
 std::string plan_text(const KernelPlan& plan);

@@ -48,7 +48,9 @@ double combine_seconds(const TaskFacts& f, const ScheduleFacts& s) {
   const TargetCosts& c = f.costs;
   if (f.gpu) return rounds * (s.barriers * c.barrier_seconds + (s.shuffles + s.lane_steps) * c.step_seconds);
   // Work-items of a block run one after the other on their core.
+  const double emulated = f.native_atomics ? 1 : kEmulatedAtomic;
   const double per_block =
+      s.shared_atomics * emulated * c.atomic_seconds +
       s.threads * (s.barriers * c.barrier_seconds + s.shuffles * kEmulatedStep * c.step_seconds) +
       s.schedule.px * s.lane_steps * c.step_seconds;
   return rounds * per_block;

@@ -10,7 +10,7 @@ namespace {
 
 using In = const FeatureInput&;
 
-constexpr std::string_view kMeaning = "1";  // raised when an extractor changes without its name
+constexpr std::string_view kMeaning = "2";  // raised when an extractor changes without its name
 
 double log2p(double x) { return std::log2(1 + std::max(x, 0.0)); }
 double log_of(double seconds) { return std::log2(std::max(seconds, 1e-12)); }
@@ -77,9 +77,15 @@ constexpr Feature kFeatures[] = {
     {"block_tree", "flag", "A block halves in shared memory.", block_is<BlockCombine::kTree>},
     {"block_warp", "flag", "Shuffles inside a warp.", block_is<BlockCombine::kWarp>},
     {"block_shuffle", "flag", "Shuffles, then shared memory.", block_is<BlockCombine::kShuffle>},
+    {"block_shared_atomic", "flag", "Atomics in shared memory.", block_is<BlockCombine::kShared>},
+    {"block_redux", "flag", "One instruction per warp.", block_is<BlockCombine::kRedux>},
     {"grid_second_kernel", "flag", "A second kernel joins blocks.", grid_is<GridCombine::kSecondKernel>},
     {"grid_last_block", "flag", "The last block joins blocks.", grid_is<GridCombine::kLastBlock>},
     {"grid_atomic", "flag", "Atomics join blocks.", grid_is<GridCombine::kAtomic>},
+    {"grid_private_atomic", "flag", "Atomics on private copies of the output.",
+     grid_is<GridCombine::kPrivateAtomic>},
+    {"grid_sync", "flag", "A resident block waits for the others.", grid_is<GridCombine::kGridSync>},
+    {"grid_cluster", "flag", "A cluster joins blocks.", grid_is<GridCombine::kCluster>},
     {"strided", "flag", "Blocks interleave along the reduced axis.",
      [](In in) { return flag(in.schedule.schedule.walk == Walk::kStrided); }},
     // ---- the sizes
@@ -91,6 +97,7 @@ constexpr Feature kFeatures[] = {
     {"rows", "log2", "Outputs per thread at once.", size_is<&Schedule::rows>},
     {"serial", "log2", "Tiles per block one after the other.", size_is<&Schedule::serial>},
     {"split", "log2", "Blocks that share the reduced axis.", size_is<&Schedule::split>},
+    {"copies", "log2", "Private copies of the output.", size_is<&Schedule::copies>},
     {"prefetch", "flag", "The cache is asked ahead.",
      [](In in) { return flag(in.schedule.schedule.prefetch > 0); }},
     // ---- what follows from them

@@ -15,7 +15,8 @@ bool atomics_are_native(const Task& task) {
   const Target& target = task.target;
   const std::string_view combine = info(task.reduce_op()).combine;
   const bool add = combine == "sum", multiplies = combine == "prod";
-  switch (task.output_dtype()) {
+  if (info(task.reduce_op()).state == State::kArg) return target.atomic_i64;  // packed
+  switch (task.accumulator()) {
     case DType::kF32:
       return add && target.atomic_f32_add;
     case DType::kF64:
@@ -39,7 +40,10 @@ double shared_bytes_of(const TaskFacts& task, const Schedule& s) {
     case BlockCombine::kTree:
       return s.threads() * outputs * task.state_bytes;
     case BlockCombine::kShuffle:
+    case BlockCombine::kRedux:
       return std::ceil(s.threads() / warp) * outputs * task.state_bytes;
+    case BlockCombine::kShared:
+      return s.px * outputs * task.state_bytes;
     case BlockCombine::kWarp:
       // Where shuffles are emulated each lane passes its value through shared memory.
       return task.gpu ? 0 : static_cast<double>(s.threads()) * task.state_bytes;
@@ -102,18 +106,22 @@ ScheduleFacts::ScheduleFacts(const TaskFacts& f, const Schedule& s)
   elements_per_thread = f.elements / std::max(1.0, blocks * threads);
   in_flight_bytes = static_cast<double>(s.items) * s.vec * s.rows * f.element_bytes;
 
-  partials = static_cast<double>(tiling.partials);
-  const bool atomic = s.grid == GridCombine::kAtomic;
-  atomics_per_output = atomic ? partials : 0;
-  atomics = atomics_per_output * f.kept;
-  const bool stored = s.grid == GridCombine::kSecondKernel || s.grid == GridCombine::kLastBlock;
-  partial_bytes = stored ? 2 * partials * f.kept * f.state_bytes : 0;
-  launches = s.grid == GridCombine::kSecondKernel || atomic ? 2 : 1;
-  fill_bytes = atomic ? f.output_bytes : 0;
+  grid_combine(f);
 
   const double outputs = static_cast<double>(s.rows) * (row ? 1 : s.vec), warp = target.warp;
   const double steps = static_cast<double>(s.serial) * outputs;
   barriers = shuffles = lane_steps = 0;
+  shared_atomics = 0;
+  if (s.block == BlockCombine::kShared) {
+    barriers = 2.0 * s.serial;
+    lane_steps = steps * s.rx;  // one after the other on each place
+    shared_atomics = steps * threads;
+  }
+  if (s.block == BlockCombine::kRedux) {
+    const bool across = s.rx > warp;
+    barriers = across ? s.serial : 0;
+    shuffles = steps * (across ? 2 : 1);
+  }
   if (s.block == BlockCombine::kTree) barriers = s.serial * (1 + log2_ceil(s.rx));
   if (s.block == BlockCombine::kLane) barriers = 2.0 * s.serial, lane_steps = steps * s.rx;
   if (s.block == BlockCombine::kWarp) shuffles = steps * log2_ceil(std::min<double>(s.rx, warp));
@@ -122,6 +130,38 @@ ScheduleFacts::ScheduleFacts(const TaskFacts& f, const Schedule& s)
     shuffles = steps * log2_ceil(std::min<double>(s.rx, warp));
     lane_steps = steps * std::ceil(s.rx / warp);
   }
+  if (s.grid == GridCombine::kCluster) barriers += 2, lane_steps += steps * static_cast<double>(tiling.partials);
+}
+
+void ScheduleFacts::grid_combine(const TaskFacts& f) {
+  const double results = static_cast<double>(tiling.partials);
+  partials = results;
+  atomics = atomics_per_output = partial_bytes = fill_bytes = 0;
+  launches = 1;
+  switch (schedule.grid) {
+    case GridCombine::kNone:
+    case GridCombine::kCluster:
+      return;
+    case GridCombine::kSecondKernel:
+      launches = 2;
+      [[fallthrough]];
+    case GridCombine::kLastBlock:
+    case GridCombine::kGridSync:
+      partial_bytes = 2 * results * f.kept * f.state_bytes;
+      return;
+    case GridCombine::kAtomic:
+      launches = 2;
+      fill_bytes = f.output_bytes;
+      atomics_per_output = results;
+      break;
+    case GridCombine::kPrivateAtomic:
+      launches = 3;
+      partials = schedule.copies;
+      fill_bytes = partial_bytes = partials * f.kept * f.state_bytes;
+      atomics_per_output = results / partials;
+      break;
+  }
+  atomics = results * f.kept;
 }
 
 }  // namespace redtune

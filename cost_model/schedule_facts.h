@@ -40,12 +40,15 @@ struct ScheduleFacts {
   double coalescing;       // useful share of the memory sectors that are touched
   double elements_per_thread;
   double in_flight_bytes;  // that a thread has asked for before it waits
-  double partials;         // per output, reaching the grid combine
-  double atomics, atomics_per_output;
+  double partials;         // per output, joined across the grid: of blocks, threads or warps, or private copies
+  double atomics, atomics_per_output;  // in global memory; the latter on one address
   double partial_bytes;  // written and read again
   double launches;       // kernels, filling the output included
   double fill_bytes;
-  double barriers, shuffles, lane_steps;  // of a block's combine
+  double barriers, shuffles, lane_steps, shared_atomics;  // of a block's combine
+
+ private:
+  void grid_combine(const TaskFacts& task);
 };
 
 }  // namespace redtune

@@ -49,7 +49,8 @@ class CuptiClock : public CudaClock {
     // The subscription tells each launch's correlation id; whoever holds it is the only one that can.
     check(cupti_.call.Subscribe(&subscriber_, &CuptiClock::on_launch, this));
     try {
-      check(cupti_.call.EnableCallback(1, subscriber_, kCuptiDriverApi, kCuptiLaunchKernel));
+      for (const std::uint32_t launch : {kCuptiLaunchKernel, kCuptiLaunchCooperativeKernel})
+        check(cupti_.call.EnableCallback(1, subscriber_, kCuptiDriverApi, launch));
       check(cupti_.call.ActivityRegisterCallbacks(&request_buffer, &complete_buffer));
       check(cupti_.call.ActivityEnable(kCuptiConcurrentKernel));
       check(cupti_.call.ActivityEnable(kCuptiMemset));
@@ -113,7 +114,7 @@ class CuptiClock : public CudaClock {
 
   // Called when a launch begins and when it returns, by the thread that launches.
   static void on_launch(void* self, int, std::uint32_t function, const void* data) {
-    if (function != kCuptiLaunchKernel) return;
+    if (function != kCuptiLaunchKernel && function != kCuptiLaunchCooperativeKernel) return;
     std::vector<std::uint32_t>& launches = static_cast<CuptiClock*>(self)->launches_;
     const std::uint32_t id = correlation_of_callback(data);
     if (launches.empty() || launches.back() != id) launches.push_back(id);

@@ -121,6 +121,7 @@ class CudaDriver : public Driver {
   Memory allocate(std::int64_t bytes, const std::string& what) const;
   void unload();
   void check_launch(const LoadedKernel& kernel) const;
+  void check_residency(const LoadedKernel& kernel) const;
   LoadedKernel find_kernel(const KernelLaunch& launch) const;
   void flush_cache();
   void enqueue(const LoadedKernel& kernel, CudaAddress input) const;
@@ -224,6 +225,26 @@ void CudaDriver::check_launch(const LoadedKernel& kernel) const {
     refuse("grid of " + std::to_string(launch.grid[i]) + " blocks in dimension " + std::to_string(i) +
            ", possible are " + std::to_string(most_blocks[i]));
   }
+  if (launch.cooperative) check_residency(kernel);
+}
+
+/// Blocks that wait for each other hang when one of them finds no place.
+void CudaDriver::check_residency(const LoadedKernel& kernel) const {
+  const KernelLaunch& launch = kernel.launch;
+  const std::int64_t blocks = launch.grid[0] * launch.grid[1] * launch.grid[2];
+  int per_unit = 0;
+  check(cuda_.call.OccupancyMaxActiveBlocksPerMultiprocessor(
+            &per_unit, kernel.function, launch.block[0] * launch.block[1] * launch.block[2],
+            static_cast<std::size_t>(launch.dynamic_shared_bytes)),
+        "ask how many blocks of '" + launch.entry + "' are resident");
+  const std::int64_t resident = attribute_of(device_, kCudaCooperativeLaunch) == 0
+                                    ? 0
+                                    : std::int64_t{per_unit} * attribute_of(device_, kCudaMultiprocessors);
+  if (blocks <= resident) return;
+  throw CandidateFailure(OutcomeKind::kLaunchFailed,
+                         "kernel '" + launch.entry + "': " + std::to_string(blocks) +
+                             " blocks wait for each other, and " + std::to_string(resident) +
+                             " can be resident at once");
 }
 
 LoadedKernel CudaDriver::find_kernel(const KernelLaunch& launch) const {
@@ -297,9 +318,12 @@ void CudaDriver::enqueue(const LoadedKernel& kernel, CudaAddress input) const {
   for (CudaAddress& value : values) arguments.push_back(&value);
   const auto grid = [&](std::size_t i) { return static_cast<unsigned>(launch.grid[i]); };
   const auto block = [&](std::size_t i) { return static_cast<unsigned>(launch.block[i]); };
-  check(cuda_.call.LaunchKernel(kernel.function, grid(0), grid(1), grid(2), block(0), block(1), block(2),
-                                static_cast<unsigned>(launch.dynamic_shared_bytes), stream_.get(),
-                                arguments.data(), nullptr),
+  const auto shared = static_cast<unsigned>(launch.dynamic_shared_bytes);
+  check(launch.cooperative
+            ? cuda_.call.LaunchCooperativeKernel(kernel.function, grid(0), grid(1), grid(2), block(0), block(1),
+                                                 block(2), shared, stream_.get(), arguments.data())
+            : cuda_.call.LaunchKernel(kernel.function, grid(0), grid(1), grid(2), block(0), block(1), block(2),
+                                      shared, stream_.get(), arguments.data(), nullptr),
         "launch '" + launch.entry + "'");
 }
 

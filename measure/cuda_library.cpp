@@ -44,6 +44,10 @@ static_assert(kSamePrototype<&cuModuleGetFunction, decltype(CudaFunctions::Modul
 static_assert(kSamePrototype<&cuFuncGetAttribute, decltype(CudaFunctions::FuncGetAttribute)>);
 static_assert(kSamePrototype<&cuFuncSetAttribute, decltype(CudaFunctions::FuncSetAttribute)>);
 static_assert(kSamePrototype<&cuLaunchKernel, decltype(CudaFunctions::LaunchKernel)>);
+static_assert(
+    kSamePrototype<&cuLaunchCooperativeKernel, decltype(CudaFunctions::LaunchCooperativeKernel)>);
+static_assert(kSamePrototype<&cuOccupancyMaxActiveBlocksPerMultiprocessor,
+                             decltype(CudaFunctions::OccupancyMaxActiveBlocksPerMultiprocessor)>);
 static_assert(kSamePrototype<&cuStreamCreate, decltype(CudaFunctions::StreamCreate)>);
 static_assert(kSamePrototype<&cuStreamDestroy, decltype(CudaFunctions::StreamDestroy)>);
 static_assert(kSamePrototype<&cuStreamSynchronize, decltype(CudaFunctions::StreamSynchronize)>);
@@ -70,6 +74,7 @@ static_assert(int{CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK} == kCudaMaxThreadsP
               int{CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR} == kCudaCapabilityMajor &&
               int{CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR} == kCudaCapabilityMinor &&
               int{CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR} == kCudaRegistersPerMultiprocessor &&
+              int{CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH} == kCudaCooperativeLaunch &&
               int{CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN} == kCudaSharedPerBlockOptIn &&
               int{CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR} == kCudaBlocksPerMultiprocessor);
 static_assert(int{CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK} == kCudaFunctionMaxThreads &&
@@ -143,6 +148,8 @@ std::string resolve_all(void* handle, CudaFunctions& f) {
   r.need(f.FuncGetAttribute, "cuFuncGetAttribute");
   r.need(f.FuncSetAttribute, "cuFuncSetAttribute");
   r.need(f.LaunchKernel, "cuLaunchKernel");
+  r.need(f.LaunchCooperativeKernel, "cuLaunchCooperativeKernel");
+  r.need(f.OccupancyMaxActiveBlocksPerMultiprocessor, "cuOccupancyMaxActiveBlocksPerMultiprocessor");
   r.need(f.StreamCreate, "cuStreamCreate");
   r.need(f.StreamDestroy, "cuStreamDestroy_v2");
   r.need(f.StreamSynchronize, "cuStreamSynchronize");

@@ -42,6 +42,7 @@ enum CudaDeviceAttribute : int {
   kCudaCapabilityMajor = 75,
   kCudaCapabilityMinor = 76,
   kCudaRegistersPerMultiprocessor = 82,
+  kCudaCooperativeLaunch = 95,
   kCudaSharedPerBlockOptIn = 97,
   kCudaBlocksPerMultiprocessor = 106,
 };
@@ -89,6 +90,9 @@ struct CudaFunctions {
   int (*FuncSetAttribute)(CUfunc_st*, int, int);
   int (*LaunchKernel)(CUfunc_st*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
                       CUstream_st*, void**, void**);
+  int (*LaunchCooperativeKernel)(CUfunc_st*, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                                 CUstream_st*, void**);
+  int (*OccupancyMaxActiveBlocksPerMultiprocessor)(int*, CUfunc_st*, int, std::size_t);
   int (*StreamCreate)(CUstream_st**, unsigned);
   int (*StreamDestroy)(CUstream_st*);
   int (*StreamSynchronize)(CUstream_st*);

@@ -74,6 +74,7 @@ static_assert(int{CUPTI_ERROR_INSUFFICIENT_PRIVILEGES} == kCuptiInsufficientPriv
               int{CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL} == kCuptiConcurrentKernel &&
               int{CUPTI_CB_DOMAIN_DRIVER_API} == kCuptiDriverApi &&
               int{CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel} == kCuptiLaunchKernel &&
+              int{CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel} == kCuptiLaunchCooperativeKernel &&
               int{CUPTI_ACTIVITY_FLAG_FLUSH_FORCED} == kCuptiFlushForced);
 static_assert(offsetof(CUpti_CallbackData, correlationId) == offsetof(CallbackData, correlation));
 #if CUPTI_API_VERSION >= 18  // CUDA 12

@@ -25,6 +25,7 @@ enum CuptiCode : int {
 enum CuptiActivityKind : int { kCuptiMemset = 2, kCuptiConcurrentKernel = 10 };
 
 inline constexpr int kCuptiDriverApi = 1;                 // domain of callbacks
+inline constexpr std::uint32_t kCuptiLaunchCooperativeKernel = 477;  // cuLaunchCooperativeKernel in it
 inline constexpr std::uint32_t kCuptiLaunchKernel = 307;  // cuLaunchKernel in it
 inline constexpr std::uint32_t kCuptiFlushForced = 1;
 

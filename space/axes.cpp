@@ -31,12 +31,14 @@ std::int64_t block_combine_depth(const Schedule& schedule, int warp) {
     case BlockCombine::kNone:
       return 0;
     case BlockCombine::kLane:
+    case BlockCombine::kShared:
       return rx;
     case BlockCombine::kTree:
       return halvings(rx);
     case BlockCombine::kWarp:
       return halvings(lanes);
     case BlockCombine::kShuffle:
+    case BlockCombine::kRedux:
       return halvings(lanes) + ceil_div(rx, warp);
   }
   RT_CHECK(false, "block combine without a depth");
@@ -104,6 +106,7 @@ std::int64_t combine_depth(const Task& task, const Schedule& schedule) {
   }
   depth += block_combine_depth(schedule, task.target.warp);
   if (schedule.grid != GridCombine::kNone) depth += t.partials;
+  if (schedule.grid == GridCombine::kPrivateAtomic) depth += schedule.copies;
   return std::max<std::int64_t>(1, depth);
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <initializer_list>
 #include <utility>
 
@@ -19,6 +20,7 @@ using S = Schedule;
 constexpr int kLaneLog = 5;      // additions that one lane of a GPU block does alone
 constexpr int kAtomicsLog = 12;  // atomics on one output when each thread has its own
 constexpr int kSectorLog = 5;    // bytes that a GPU fetches at once
+constexpr int kClusterLog = 3;   // blocks of a cluster that every device with clusters can place
 
 Tiling tiling(const F& f, const S& s) { return tiling_of(f.axes, s, f.task->target.warp); }
 std::int64_t tiled_extent(const F& f) { return f.axes.row_type ? f.axes.kept : f.axes.inner; }
@@ -176,6 +178,53 @@ Text grid_too_large(const F& f, const S& s) {
                      f.task->target.max_grid_x);
 }
 
+Text copies_without_use(const F&, const S& s) {
+  return fmt::format("copies={} are for grid=private_atomic; grid={} has none", s.copies, name(s.grid));
+}
+
+Text one_copy(const F&, const S& s) {
+  return fmt::format("copies={}: the output itself takes these atomics; take grid=atomic or copies from 2", s.copies);
+}
+
+Text copies_unshared(const F&, const S& s) {
+  return fmt::format("copies={} for split={} blocks: so few on each cost less as partials; take grid=second_kernel",
+                     s.copies, s.split);
+}
+
+Text no_walk(const F&, const S& s) {
+  return fmt::format("grid={} block={} is for walk=chunked only", name(s.grid), name(s.block));
+}
+
+Text several_outputs(const F&, const S& s) {
+  return fmt::format("rows={}: on a GPU grid={} block={} is for rows=1 only", s.rows, name(s.grid), name(s.block));
+}
+
+Text crowded(const F&, const S& s) {
+  return fmt::format("block=shared_atomic with rx={}: so many threads add to one place one after the other (limit {})",
+                     s.rx, 1 << kLaneLog);
+}
+
+Text less_than_a_warp(const F& f, const S& s) {
+  return fmt::format("block=redux combines whole warps of {}, and rx={}; take block=warp", f.task->target.warp, s.rx);
+}
+
+Text not_resident(const F& f, const S& s) {
+  return fmt::format(
+      "{} blocks of {} threads wait for each other and must all be resident: of {} units with room for {} threads each "
+      "a quarter is counted on",
+      tiling(f, s).blocks(), s.threads(), f.task->target.units, f.task->target.max_threads_per_unit);
+}
+
+int cluster_log(const F& f) {
+  const bool uneven = f.axes.row_type && !std::has_single_bit(static_cast<std::uint64_t>(f.axes.outer));
+  return uneven ? std::min(kClusterLog, floor_log2(f.axes.outer)) : kClusterLog;
+}
+
+Text cluster_too_large(const F& f, const S& s) {
+  return fmt::format("split={} blocks in a cluster: {} are possible, also with the outer reduced axis of {} shared out",
+                     s.split, 1 << cluster_log(f), f.axes.outer);
+}
+
 Text prefetch_shared(const F&, const S& s) {
   return fmt::format("prefetch={} helps a thread that walks alone, and rx*px = {}*{}", s.prefetch, s.rx,
                      s.px);
@@ -208,6 +257,8 @@ class Builder {
     budgets();
     blocks();
     prefetch();
+    copies();
+    residency();
     return std::move(list_);
   }
 
@@ -227,8 +278,10 @@ class Builder {
   void combine_in_block() {
     const bool atomic = grid_ == G::kAtomic;
     const bool shuffles = block_ == B::kWarp || block_ == B::kShuffle;
+    if (block_ == B::kRedux) add("block_combine", {{kRx, -1}}, -f_.warp_log, less_than_a_warp);
+    if (block_ == B::kShared && !f_.cpu) add("shared_contention", {{kRx, 1}}, kLaneLog, crowded);
     if (block_ == B::kNone && !atomic) add("block_combine", {{kRx, 1}}, 0, nobody_combines);
-    if (block_ != B::kNone && block_ != B::kShuffle)
+    if (block_ != B::kNone && block_ != B::kShuffle && block_ != B::kRedux)
       add("block_combine", {{kRx, -1}}, -1, nothing_to_combine);
     if (block_ == B::kWarp && !atomic) add("block_combine", {{kRx, 1}}, f_.warp_log, more_than_a_warp);
     if (block_ == B::kShuffle) add("block_combine", {{kRx, -1}}, -f_.warp_log - 1, not_more_than_a_warp);
@@ -248,6 +301,11 @@ class Builder {
           combine_without_split);
     } else {
       add("combine_needs_split", {{kSplit, -1}}, -1, combine_without_split);
+    }
+    // What wins by how it combines does so on one walk too, and with one output per GPU thread: few schedules each.
+    if (block_ == B::kShared || grid_ == G::kPrivateAtomic || grid_ == G::kGridSync || grid_ == G::kCluster) {
+      add("one_walk", {{kWalk, -1}}, -static_cast<int>(Walk::kChunked), no_walk);
+      if (!f_.cpu) add("one_output", {}, -rows_, several_outputs);
     }
     add("strided_needs_split", {{kWalk, -1}, {kSplit, -1}}, -1, strided_alone);
   }
@@ -294,9 +352,31 @@ class Builder {
     const int shared_log = floor_log2(target.shared_bytes_per_block) - f_.accumulator_log;
     if (block_ == B::kLane || block_ == B::kTree) {
       add("shared_bytes", {{kRx, 1}, {kPx, 1}, {kVec, f_.vec_kept}}, shared_log, shared_bytes);
-    } else if (block_ == B::kShuffle) {
+    } else if (block_ == B::kShuffle || block_ == B::kRedux) {
       add("shared_bytes", {{kRx, 1}, {kPx, 1}}, shared_log + f_.warp_log, shared_bytes);
     }
+  }
+
+  void copies() {
+    if (grid_ != G::kPrivateAtomic) {
+      add("copies_without_use", {{kCopies, 1}}, 0, copies_without_use);
+      return;
+    }
+    constexpr int kFewLog = 3;  // blocks per copy below which a GPU reads their partials as fast
+    add("copies_are_shared", {{kCopies, 1}, {kSplit, -1}}, f_.cpu ? -1 : -kFewLog, copies_unshared);
+    if (adds_to_the_output(*f_.task)) add("one_copy", {{kCopies, -1}}, -1, one_copy);
+  }
+
+  /// Blocks of a cluster start together, and there are as many as `split` says only where it shares out the outer
+  /// reduced axis evenly. Blocks that wait for each other must all have started: a quarter of the threads that the units
+  /// hold leaves room for registers and for a last tile. The driver checks again, with the compiled kernel's needs.
+  void residency() {
+    if (grid_ == G::kCluster) add("cluster_size", {{kSplit, 1}}, cluster_log(f_), cluster_too_large);
+    if (grid_ != G::kGridSync) return;
+    const Target& target = f_.task->target;
+    const int threads_log = floor_log2(target.units) + floor_log2(target.max_threads_per_unit) - 2;
+    add("resident", {{kSplit, 1}, {kRx, 1}, {kVec, -f_.vec_kept}, {kSerial, -1}},
+        threads_log - (f_.kept_log - rows_), not_resident);
   }
 
   void blocks() {

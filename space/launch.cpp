@@ -73,6 +73,7 @@ Json to_json(const KernelLaunch& launch) {
   json["shared_bytes"] = launch.shared_bytes;
   json["arguments"] = launch.arguments;
   if (launch.dynamic_shared_bytes > 0) json["dynamic_shared_bytes"] = launch.dynamic_shared_bytes;
+  if (launch.cooperative) json["cooperative"] = true;
   return json;
 }
 
@@ -101,6 +102,7 @@ KernelLaunch parse_launch(JsonObject json, std::size_t buffers) {
     launch.arguments.push_back(static_cast<int>(index));
   }
   if (json.has("dynamic_shared_bytes")) launch.dynamic_shared_bytes = at_least(json, "dynamic_shared_bytes", 1);
+  launch.cooperative = json.get_bool("cooperative", false);
   json.finish();
   return launch;
 }

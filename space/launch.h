@@ -34,6 +34,7 @@ struct KernelLaunch {
   std::int64_t shared_bytes = 0;  // static shared memory that the text declares (for limits and reports)
   std::vector<int> arguments;     // indices into the buffers
   std::int64_t dynamic_shared_bytes = 0;  // on top, sized by the launch (CUDA only)
+  bool cooperative = false;  // blocks wait for each other: all must be resident (CUDA only)
   friend bool operator==(const KernelLaunch&, const KernelLaunch&) = default;
 };
 

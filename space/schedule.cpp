@@ -17,13 +17,14 @@ namespace {
 using namespace std::string_view_literals;
 
 // Names in enum order.
-constexpr std::array kBlockNames{"none"sv, "lane"sv, "tree"sv, "warp"sv, "shuffle"sv};
-constexpr std::array kGridNames{"none"sv, "second_kernel"sv, "last_block"sv, "atomic"sv};
+constexpr std::array kBlockNames{"none"sv, "lane"sv, "tree"sv, "warp"sv, "shuffle"sv, "shared_atomic"sv, "redux"sv};
+constexpr std::array kGridNames{"none"sv,           "second_kernel"sv, "last_block"sv, "atomic"sv,
+                                "private_atomic"sv, "grid_sync"sv,     "cluster"sv};
 constexpr std::array kWalkNames{"strided"sv, "chunked"sv};
 constexpr std::array kClassNames{"tree"sv, "atomic"sv, "hybrid"sv};
 
 // In the order of the text form.
-constexpr std::array<ScheduleSize, 9> kSizes{{
+constexpr std::array<ScheduleSize, 10> kSizes{{
     {"rx", &Schedule::rx, 1},
     {"px", &Schedule::px, 1},
     {"vec", &Schedule::vec, 1},
@@ -33,6 +34,7 @@ constexpr std::array<ScheduleSize, 9> kSizes{{
     {"serial", &Schedule::serial, 1},
     {"split", &Schedule::split, 1},
     {"prefetch", &Schedule::prefetch, 0},
+    {"copies", &Schedule::copies, 1},
 }};
 
 std::vector<std::string> strings(std::span<const std::string_view> names) {
@@ -86,9 +88,14 @@ std::string_view name(Walk w) { return kWalkNames[static_cast<std::size_t>(w)]; 
 std::string_view name(MappingClass c) { return kClassNames[static_cast<std::size_t>(c)]; }
 
 MappingClass Schedule::mapping_class() const {
-  if (grid != GridCombine::kAtomic) return MappingClass::kTree;
+  if (!uses_atomics()) return MappingClass::kTree;
+  if (grid == GridCombine::kNone) return MappingClass::kAtomic;
   const bool straight = block == BlockCombine::kNone || block == BlockCombine::kWarp;
   return straight ? MappingClass::kAtomic : MappingClass::kHybrid;
+}
+
+bool Schedule::uses_atomics() const {
+  return block == BlockCombine::kShared || grid == GridCombine::kAtomic || grid == GridCombine::kPrivateAtomic;
 }
 
 std::string Schedule::mapping() const {
@@ -100,13 +107,17 @@ std::string Schedule::mapping() const {
 std::string Schedule::text() const {
   std::string text = fmt::format("block={} grid={}", name(block), name(grid));
   for (const ScheduleSize& field : kSizes) {
-    if (field.member != &Schedule::prefetch) text += fmt::format(" {}={}", field.name, this->*(field.member));
+    if (field.member != &Schedule::prefetch && field.member != &Schedule::copies) text += fmt::format(" {}={}", field.name, this->*(field.member));
   }
   text += fmt::format(" walk={}", name(walk));
   // Nearly always off: the text stays short, and older texts stay the same.
   if (prefetch != 0) text += fmt::format(" prefetch={}", prefetch);
+  if (copies != 1) text += fmt::format(" copies={}", copies);
   return text;
 }
+
+std::span<const std::string_view> block_combine_names() { return kBlockNames; }
+std::span<const std::string_view> grid_combine_names() { return kGridNames; }
 
 std::span<const ScheduleSize> schedule_sizes() { return kSizes; }
 

@@ -14,6 +14,7 @@
 //   acc     independent accumulators per output that those items rotate over (acc divides items)
 //   split   blocks that share the reduced axis
 //   walk    how those blocks share it: `chunked` contiguous pieces, `strided` interleaved tiles
+//   copies  private copies of the outputs that the blocks of grid=private_atomic add to, in turns
 //   prefetch  bytes ahead of its loads that a thread asks the cache for (0: nothing; CPU targets only: on the
 //           machines measured it was worth up to 1.8x for rows that one work-item walks alone)
 #pragma once
@@ -32,6 +33,8 @@ enum class BlockCombine : std::uint8_t {
   kTree,     // halving tree in shared memory
   kWarp,     // shuffles inside a (sub-)warp; rx <= warp: one result per output; rx > warp: one per warp
   kShuffle,  // shuffles inside each warp, then shared memory across warps
+  kShared,   // every thread adds to its output's place in shared memory by an atomic
+  kRedux,    // one instruction combines a warp, then shared memory across warps (integers of 32 bits)
 };
 
 /// How the blocks (or threads, or warps) that share an output combine.
@@ -40,6 +43,9 @@ enum class GridCombine : std::uint8_t {
   kSecondKernel,  // partials to a buffer, a second kernel reduces them
   kLastBlock,     // partials to a buffer; the block that draws the last ticket reduces them (same kernel)
   kAtomic,  // each result is added to the output by an atomic; the output is first filled with the identity
+  kPrivateAtomic,  // the same to one of `copies` copies of the output; a second kernel joins the copies
+  kGridSync,  // partials to a buffer; the first of the blocks that share an output waits for the others (all resident)
+  kCluster,   // partials stay in shared memory; the first block of a cluster reads those of the others
 };
 
 enum class Walk : std::uint8_t { kStrided, kChunked };
@@ -47,6 +53,10 @@ enum class Walk : std::uint8_t { kStrided, kChunked };
 /// Class of a mapping, as in the paper: tree (no atomics), atomic (threads or warps add straight to the
 /// output), hybrid (combine inside the block, atomics across blocks).
 enum class MappingClass : std::uint8_t { kTree, kAtomic, kHybrid };
+
+/// Every name, in enum order.
+std::span<const std::string_view> block_combine_names();
+std::span<const std::string_view> grid_combine_names();
 
 std::string_view name(BlockCombine c);
 std::string_view name(GridCombine c);
@@ -60,10 +70,13 @@ struct Schedule {
   std::int32_t split = 1;
   Walk walk = Walk::kChunked;
   std::int32_t prefetch = 0;
+  std::int32_t copies = 1;
 
   MappingClass mapping_class() const;
   /// "tree", "second_kernel", ... joined: "lane+atomic". The name of the row of the mapping table.
   std::string mapping() const;
+  /// Whether results come together in whatever order the hardware gives: atomics in the block or across blocks.
+  bool uses_atomics() const;
   int threads() const { return rx * px; }
   std::string text() const;
   friend bool operator==(const Schedule&, const Schedule&) = default;

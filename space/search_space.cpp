@@ -165,27 +165,29 @@ class Neighbourhood {
   std::vector<std::size_t> found_;
 };
 
+/// `names` in enum order.
 template <typename Enum>
-std::optional<Enum> parse_enum(std::string_view word, std::initializer_list<Enum> values) {
-  for (const Enum value : values) {
-    if (word == name(value)) return value;
-  }
-  return std::nullopt;
+std::optional<Enum> parse_enum(std::string_view word, std::span<const std::string_view> names) {
+  const auto found = std::find(names.begin(), names.end(), word);
+  if (found == names.end()) return std::nullopt;
+  return static_cast<Enum>(found - names.begin());
 }
 
 std::optional<BlockCombine> block_combine(std::string_view word) {
-  using B = BlockCombine;
-  return parse_enum(word, {B::kNone, B::kLane, B::kTree, B::kWarp, B::kShuffle});
+  return parse_enum<BlockCombine>(word, block_combine_names());
 }
 
 std::optional<GridCombine> grid_combine(std::string_view word) {
-  using G = GridCombine;
-  return parse_enum(word, {G::kNone, G::kSecondKernel, G::kLastBlock, G::kAtomic});
+  return parse_enum<GridCombine>(word, grid_combine_names());
 }
 
 [[noreturn]] void unknown_mapping(std::string_view text) {
-  std::vector<std::string> known{"tree", "atomic",  "hybrid",        "none",      "lane",
-                                 "warp", "shuffle", "second_kernel", "last_block"};
+  std::vector<std::string> known{"tree", "atomic", "hybrid"};
+  const auto add = [&](std::string_view word) {
+    if (std::find(known.begin(), known.end(), word) == known.end()) known.emplace_back(word);
+  };
+  for (const std::string_view word : block_combine_names()) add(word);
+  for (const std::string_view word : grid_combine_names()) add(word);
   for (const MappingInfo& mapping : mappings()) {
     if (mapping.grid != GridCombine::kNone) known.emplace_back(mapping.name);
   }
@@ -205,7 +207,9 @@ SpaceFilter parse_mapping_filter(std::string_view text) {
   }
   using C = MappingClass;
   // "tree" and "atomic" are also combines: the class is what people mean, and "tree+none" names the combine.
-  filter.mapping_class = parse_enum(text, {C::kTree, C::kAtomic, C::kHybrid});
+  for (const C c : {C::kTree, C::kAtomic, C::kHybrid}) {
+    if (text == name(c)) filter.mapping_class = c;
+  }
   if (!filter.mapping_class) filter.block = block_combine(text);
   if (!filter.mapping_class && !filter.block) filter.grid = grid_combine(text);
   if (!filter.mapping_class && !filter.block && !filter.grid) unknown_mapping(text);

@@ -6,7 +6,8 @@
 // (isl_points, for checks and explanations) and to a pruned enumeration that packs every schedule into 8 bytes.
 //
 // Grids of the two late comers: prefetch is 0 or 4096 on CPU targets (only with rx == px == 1), 0 elsewhere;
-// last_block has the rules of second_kernel (split >= 1, deterministic, class tree).
+// last_block has the rules of second_kernel (split >= 1, deterministic, class tree). copies is 1, 2 or 8 with private_atomic,
+// fewer than the blocks that share an output, and 1 elsewhere.
 //
 // Cost: O(points) to build (10^5 schedules: milliseconds), O(1) to index and sample, O(log points) to find.
 #pragma once

@@ -77,6 +77,8 @@ Grids grids_of(const Task& task) {
   grids.exponents[kSplit] = values(kind.split);
   grids.exponents[kWalk] = {static_cast<int>(Walk::kStrided), static_cast<int>(Walk::kChunked)};
   grids.exponents[kPrefetch] = kind.prefetch ? std::vector<int>{0, 1} : std::vector<int>{0};
+  // One copy serves where the output cannot take the atomics itself; more spread them over more addresses.
+  grids.exponents[kCopies] = {0, 1, 3};
   grids.rows = rows_grid(task, kind);
   return grids;
 }
@@ -90,6 +92,7 @@ Schedule schedule_of(const GridPoint& point) {
   for (std::size_t v = 0; v < kSizeMembers.size(); ++v) schedule.*kSizeMembers[v] = 1 << point.exponents[v];
   schedule.walk = static_cast<Walk>(point.exponents[kWalk]);
   schedule.prefetch = point.exponents[kPrefetch] == 0 ? 0 : kPrefetchBytes;
+  schedule.copies = 1 << point.exponents[kCopies];
   return schedule;
 }
 
@@ -99,7 +102,7 @@ std::optional<int> exponent_of(const Schedule& schedule, Variable variable) {
     if (schedule.prefetch == 0) return 0;
     return schedule.prefetch == kPrefetchBytes ? std::optional<int>(1) : std::nullopt;
   }
-  const std::int32_t value = schedule.*kSizeMembers[static_cast<std::size_t>(variable)];
+  const std::int32_t value = size_of(schedule, variable);
   if (value < 1 || !std::has_single_bit(static_cast<std::uint32_t>(value))) return std::nullopt;
   const int exponent = floor_log2(value);
   return exponent < 1 << kVariableInfo[static_cast<std::size_t>(variable)].bits ? std::optional<int>(exponent)
@@ -109,6 +112,7 @@ std::optional<int> exponent_of(const Schedule& schedule, Variable variable) {
 std::int32_t size_of(const Schedule& schedule, Variable variable) {
   if (variable == kWalk) return static_cast<std::int32_t>(schedule.walk);
   if (variable == kPrefetch) return schedule.prefetch;
+  if (variable == kCopies) return schedule.copies;
   return schedule.*kSizeMembers[static_cast<std::size_t>(variable)];
 }
 

@@ -16,8 +16,8 @@ namespace redtune {
 
 /// Exponents of two, except walk (strided 0, chunked 1) and prefetch (0: off, 1: kPrefetchBytes ahead). In
 /// the order in which they stand in a packed point and are enumerated.
-enum Variable : int { kSerial, kRx, kPx, kVec, kItems, kAcc, kSplit, kWalk, kPrefetch };
-inline constexpr int kVariables = 9;
+enum Variable : int { kSerial, kRx, kPx, kVec, kItems, kAcc, kSplit, kWalk, kPrefetch, kCopies };
+inline constexpr int kVariables = 10;
 inline constexpr std::int32_t kPrefetchBytes = 4096;
 
 using Exponents = std::array<int, kVariables>;
@@ -45,6 +45,7 @@ inline constexpr std::array<VariableInfo, kVariables> kVariableInfo{{
     {"split", 5, 5},
     {"walk", 4, 1},
     {"prefetch", 3, 1},
+    {"copies", 0, 3},
 }};
 inline constexpr int kRowsShift = 30, kRowsBits = 6, kMappingShift = 36;
 

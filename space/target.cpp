@@ -57,6 +57,10 @@ std::string_view name(TargetKind k) {
   RT_CHECK(false, "target kind without a name");
 }
 
+bool has_warp_reductions(const Target& t) { return t.kind == TargetKind::kCuda && t.compute_capability >= 80; }
+bool has_cooperative_launch(const Target& t) { return t.kind == TargetKind::kCuda && t.compute_capability >= 70; }
+bool has_clusters(const Target& t) { return t.kind == TargetKind::kCuda && t.compute_capability >= 90; }
+
 Target parse_target(const Json& json, const std::string& origin) {
   JsonObject object(json, origin);
   Target t;

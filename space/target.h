@@ -36,6 +36,12 @@ struct Target {
   friend bool operator==(const Target&, const Target&) = default;
 };
 
+/// What only some CUDA targets can do: combine integers of a warp in one instruction, launch blocks that may wait for each
+/// other, read the shared memory of the blocks of a cluster.
+bool has_warp_reductions(const Target& target);
+bool has_cooperative_launch(const Target& target);
+bool has_clusters(const Target& target);
+
 /// Throws UserError naming file and field.
 Target parse_target(const Json& json, const std::string& origin);
 Json to_json(const Target& target);

@@ -22,6 +22,7 @@ typedef char rt_i8;
 typedef uchar rt_u8;
 typedef int rt_i32;
 typedef uint rt_u32;
+typedef ulong rt_u64;
 typedef long rt_i64;
 typedef float rt_f32;
 typedef double rt_f64;
@@ -278,55 +279,99 @@ RT_LOOSE_TYPES(f64, double, 8)
 #define RT_FENCE() mem_fence(CLK_GLOBAL_MEM_FENCE)
 #define RT_TICKET(p) atomic_inc(p)
 
-// ---- atomics on the output; nobody reads the old value ----
+// ---- atomics on the output (scope atomic) and in local memory (scope shared); nobody reads the old value ----
 
+#define RT_SPACE_atomic RT_GLOBAL
+#define RT_SPACE_shared __local
+// What an accumulator is in registers.
+#define RT_WORD_bool i32
+#define RT_WORD_i8 i32
+#define RT_WORD_u8 i32
+#define RT_WORD_i32 i32
+#define RT_WORD_i64 i64
+#define RT_WORD_f16 f32
+#define RT_WORD_bf16 f32
+#define RT_WORD_f32 f32
+#define RT_WORD_f64 f64
 #define RT_ATOMIC(op, acc, p, x) rt_atomic_##op##_##acc((p), (x))
+#define RT_ATOMIC_SHARED(op, acc, p, x) RT_CAT(rt_shared_##op##_, RT_WORD_##acc)((p), (x))
+#define RT_ATOMIC_LANES_2(op, acc, p, v) RT_ATOMIC(op, acc, (p), (v).s0); RT_ATOMIC(op, acc, (p) + 1, (v).s1)
+#define RT_ATOMIC_LANES_4(op, acc, p, v) RT_ATOMIC_LANES_2(op, acc, p, (v).lo); RT_ATOMIC_LANES_2(op, acc, (p) + 2, (v).hi)
+#define RT_ATOMIC_LANES_8(op, acc, p, v) RT_ATOMIC_LANES_4(op, acc, p, (v).lo); RT_ATOMIC_LANES_4(op, acc, (p) + 4, (v).hi)
+#define RT_ATOMIC_LANES_16(op, acc, p, v) RT_ATOMIC_LANES_8(op, acc, p, (v).lo); RT_ATOMIC_LANES_8(op, acc, (p) + 8, (v).hi)
+#define RT_ATOMICS(op, acc, n, p, v)               \
+  do {                                             \
+    const RT_VEC(acc, n) rt_v = (v);               \
+    RT_ATOMIC_LANES_##n(op, acc, (p), rt_v);       \
+  } while (0)
 
-// The loop starts by guessing the identity that the output was filled with: a plain first read would race with the
+// The loop starts by guessing the identity that the place was filled with: a plain first read would race with the
 // other writers, and the swap returns the real value when the guess is wrong.
-#define RT_SWAP_LOOP(name, op, acc, bits_t, as_bits, as_value, cmpxchg, identity)                               \
-  inline void name(volatile RT_GLOBAL rt_##acc* p, rt_##acc x) {                                                \
+#define RT_SWAP_LOOP(scope, op, acc, bits_t, as_bits, as_value, cmpxchg, identity)                              \
+  inline void rt_##scope##_##op##_##acc(volatile RT_SPACE_##scope rt_##acc* p, rt_##acc x) {                    \
     bits_t seen = as_bits((rt_##acc)(identity));                                                                \
     for (;;) {                                                                                                  \
       const rt_##acc old = as_value(seen);                                                                      \
       const rt_##acc next = RT_COMBINE(op, acc, 1, old, x);                                                     \
-      const bits_t found = cmpxchg((volatile RT_GLOBAL bits_t*)p, seen, as_bits(next));                         \
+      const bits_t found = cmpxchg((volatile RT_SPACE_##scope bits_t*)p, seen, as_bits(next));                  \
       if (found == seen) return;                                                                                \
       seen = found;                                                                                             \
     }                                                                                                           \
   }
-RT_SWAP_LOOP(rt_atomic_sum_f32, sum, f32, uint, as_uint, as_float, atomic_cmpxchg, 0.0f)
-RT_SWAP_LOOP(rt_atomic_prod_f32, prod, f32, uint, as_uint, as_float, atomic_cmpxchg, 1.0f)
-#if defined(cl_khr_fp64) && defined(cl_khr_int64_base_atomics)
-RT_SWAP_LOOP(rt_atomic_sum_f64, sum, f64, ulong, as_ulong, as_double, atom_cmpxchg, 0.0)
-RT_SWAP_LOOP(rt_atomic_prod_f64, prod, f64, ulong, as_ulong, as_double, atom_cmpxchg, 1.0)
-#endif
-#if defined(cl_khr_int64_base_atomics)
-RT_SWAP_LOOP(rt_atomic_prod_i64, prod, i64, ulong, as_ulong, as_long, atom_cmpxchg, 1)
-inline void rt_atomic_sum_i64(volatile RT_GLOBAL rt_i64* p, rt_i64 x) { atom_add(p, x); }
-#endif
-#if defined(cl_khr_int64_extended_atomics)
-inline void rt_atomic_max_i64(volatile RT_GLOBAL rt_i64* p, rt_i64 x) { atom_max(p, x); }
-inline void rt_atomic_min_i64(volatile RT_GLOBAL rt_i64* p, rt_i64 x) { atom_min(p, x); }
-#endif
-inline void rt_atomic_max_i32(volatile RT_GLOBAL rt_i32* p, rt_i32 x) { atomic_max(p, x); }
-inline void rt_atomic_any_i32(volatile RT_GLOBAL rt_i32* p, rt_i32 x) { atomic_or(p, x); }
-inline void rt_atomic_all_i32(volatile RT_GLOBAL rt_i32* p, rt_i32 x) { atomic_and(p, x); }
-inline void rt_atomic_min_i32(volatile RT_GLOBAL rt_i32* p, rt_i32 x) { atomic_min(p, x); }
+#define RT_ATOMIC_CALL(scope, op, acc, function) \
+  inline void rt_##scope##_##op##_##acc(volatile RT_SPACE_##scope rt_##acc* p, rt_##acc x) { function(p, x); }
 
 // Floats order by their bits: like signed integers without the sign bit, backwards as unsigned ones with it. The branch
 // looks at the sign bit (-0.0 has it). A NaN becomes the quiet NaN beyond infinity on the winning side and stays.
-#define RT_BITS_EXTREME(name, value_t, int_t, uint_t, as_int_t, nan_bits, up, down)                             \
-  inline void name(volatile RT_GLOBAL value_t* p, value_t x) {                                                  \
+#define RT_BITS_EXTREME(scope, op, acc, int_t, uint_t, as_int_t, nan_bits, up, down)                            \
+  inline void rt_##scope##_##op##_##acc(volatile RT_SPACE_##scope rt_##acc* p, rt_##acc x) {                    \
     const int_t bits = x != x ? (int_t)(nan_bits) : as_int_t(x);                                                \
     if (bits >= 0)                                                                                              \
-      up((volatile RT_GLOBAL int_t*)p, bits);                                                                   \
+      up((volatile RT_SPACE_##scope int_t*)p, bits);                                                            \
     else                                                                                                        \
-      down((volatile RT_GLOBAL uint_t*)p, (uint_t)bits);                                                        \
+      down((volatile RT_SPACE_##scope uint_t*)p, (uint_t)bits);                                                 \
   }
-RT_BITS_EXTREME(rt_atomic_max_f32, rt_f32, int, uint, as_int, 0x7fc00000u, atomic_max, atomic_min)
-RT_BITS_EXTREME(rt_atomic_min_f32, rt_f32, int, uint, as_int, 0xffc00000u, atomic_min, atomic_max)
+
+#define RT_ATOMICS_OF_32(scope)                                                                  \
+  RT_SWAP_LOOP(scope, sum, f32, uint, as_uint, as_float, atomic_cmpxchg, 0.0f)                   \
+  RT_SWAP_LOOP(scope, prod, f32, uint, as_uint, as_float, atomic_cmpxchg, 1.0f)                  \
+  RT_SWAP_LOOP(scope, prod, i32, uint, as_uint, as_int, atomic_cmpxchg, 1)                       \
+  RT_ATOMIC_CALL(scope, sum, i32, atomic_add)                                                    \
+  RT_ATOMIC_CALL(scope, max, i32, atomic_max)                                                    \
+  RT_ATOMIC_CALL(scope, min, i32, atomic_min)                                                    \
+  RT_ATOMIC_CALL(scope, any, i32, atomic_or)                                                     \
+  RT_ATOMIC_CALL(scope, all, i32, atomic_and)                                                    \
+  RT_BITS_EXTREME(scope, max, f32, int, uint, as_int, 0x7fc00000u, atomic_max, atomic_min)       \
+  RT_BITS_EXTREME(scope, min, f32, int, uint, as_int, 0xffc00000u, atomic_min, atomic_max)
+RT_ATOMICS_OF_32(atomic)
+RT_ATOMICS_OF_32(shared)
+#if defined(cl_khr_int64_base_atomics)
+#define RT_ATOMICS_OF_I64(scope)                                                                 \
+  RT_SWAP_LOOP(scope, prod, i64, ulong, as_ulong, as_long, atom_cmpxchg, 1)                      \
+  RT_ATOMIC_CALL(scope, sum, i64, atom_add)
+RT_ATOMICS_OF_I64(atomic)
+RT_ATOMICS_OF_I64(shared)
+#endif
+#if defined(cl_khr_fp64) && defined(cl_khr_int64_base_atomics)
+#define RT_ATOMICS_OF_F64(scope)                                                                 \
+  RT_SWAP_LOOP(scope, sum, f64, ulong, as_ulong, as_double, atom_cmpxchg, 0.0)                   \
+  RT_SWAP_LOOP(scope, prod, f64, ulong, as_ulong, as_double, atom_cmpxchg, 1.0)
+RT_ATOMICS_OF_F64(atomic)
+RT_ATOMICS_OF_F64(shared)
+#endif
+#if defined(cl_khr_int64_extended_atomics)
+#define RT_EXTREMES_OF_I64(scope)            \
+  RT_ATOMIC_CALL(scope, max, i64, atom_max)  \
+  RT_ATOMIC_CALL(scope, min, i64, atom_min)
+RT_EXTREMES_OF_I64(atomic)
+RT_EXTREMES_OF_I64(shared)
+// Value and position of argmax or argmin as one number that orders as they do.
+inline void RT_ATOMIC_PACKED(volatile RT_GLOBAL rt_u64* p, rt_u64 x) { atom_max(p, x); }
+#endif
 #if defined(cl_khr_fp64) && defined(cl_khr_int64_extended_atomics)
-RT_BITS_EXTREME(rt_atomic_max_f64, rt_f64, long, ulong, as_long, 0x7ff8000000000000ul, atom_max, atom_min)
-RT_BITS_EXTREME(rt_atomic_min_f64, rt_f64, long, ulong, as_long, 0xfff8000000000000ul, atom_min, atom_max)
+#define RT_EXTREMES_OF_F64(scope)                                                                                 \
+  RT_BITS_EXTREME(scope, max, f64, long, ulong, as_long, 0x7ff8000000000000ul, atom_max, atom_min)                \
+  RT_BITS_EXTREME(scope, min, f64, long, ulong, as_long, 0xfff8000000000000ul, atom_min, atom_max)
+RT_EXTREMES_OF_F64(atomic)
+RT_EXTREMES_OF_F64(shared)
 #endif

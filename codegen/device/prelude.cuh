@@ -6,6 +6,7 @@ typedef signed char rt_i8;
 typedef unsigned char rt_u8;
 typedef int rt_i32;
 typedef unsigned rt_u32;
+typedef unsigned long long rt_u64;
 typedef long long rt_i64;
 typedef float rt_f32;
 typedef double rt_f64;
@@ -30,6 +31,8 @@ typedef rt_f64 rt_acc_f64;
 #define RT_GLOBAL
 #define RT_RESTRICT __restrict__
 #define RT_KERNEL(name, bx, by) extern "C" __global__ void __launch_bounds__((bx) * (by)) name
+#define RT_KERNEL_CLUSTER(name, bx, by, blocks) \
+  extern "C" __global__ void __cluster_dims__(blocks, 1, 1) __launch_bounds__((bx) * (by)) name
 #define RT_SHARED(type, name, n) __shared__ type name[n]
 #define RT_BLOCK ((rt_i32)blockIdx.x)
 #define RT_TX ((rt_i32)threadIdx.x)
@@ -344,6 +347,9 @@ RT_DEVICE unsigned rt_warp_mask(int threads, int tid) {
 
 #define RT_FENCE() __threadfence()
 #define RT_TICKET(p) atomicAdd((p), 1u)
+// Until `n` tickets are drawn: only where the blocks that draw them are resident.
+#define RT_WAIT(p, n) \
+  while (*(const volatile rt_u32*)(p) != (n)) __nanosleep(32)
 template <typename S> RT_DEVICE S rt_peek(const volatile S* p) { return *p; }
 RT_DEVICE rt_i32 rt_peek(const volatile rt_bool* p) { return p->bits != 0; }
 #define RT_PEEK(acc, p) ((rt_acc_##acc)rt_peek((const volatile rt_##acc*)(p)))
@@ -409,3 +415,55 @@ template <typename T> RT_DEVICE void rt_atomic(rt_op_prod, T* p, T x) {
   }
 }
 #define RT_ATOMIC(op, acc, p, x) rt_atomic(rt_op_##op(), p, (rt_acc_##acc)(x))
+#define RT_ATOMIC_SHARED RT_ATOMIC
+#define RT_ATOMIC_PACKED(p, x) atomicMax((p), (x))
+
+// Lanes side by side in memory that has their alignment.
+template <typename Op, typename T, int... I>
+RT_DEVICE void rt_atomics(Op op, T* p, const rt_vec<T, sizeof...(I)>& v, rt_list<I...>) {
+  (rt_atomic(op, p + I, v.v[I]), ...);
+}
+#if __CUDA_ARCH__ >= 900
+RT_DEVICE void rt_atomics(rt_op_sum, rt_f32* p, const rt_vec<rt_f32, 2>& v, rt_list<0, 1>) {
+  asm volatile("red.global.add.v2.f32 [%0], {%1, %2};" ::"l"(__cvta_generic_to_global(p)), "f"(v.v[0]), "f"(v.v[1]) : "memory");
+}
+RT_DEVICE void rt_red4(rt_f32* p, rt_f32 a, rt_f32 b, rt_f32 c, rt_f32 d) {
+  asm volatile("red.global.add.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(__cvta_generic_to_global(p)),
+               "f"(a), "f"(b), "f"(c), "f"(d)
+               : "memory");
+}
+RT_DEVICE void rt_atomics(rt_op_sum, rt_f32* p, const rt_vec<rt_f32, 4>& v, rt_list<0, 1, 2, 3>) {
+  rt_red4(p, v.v[0], v.v[1], v.v[2], v.v[3]);
+}
+RT_DEVICE void rt_atomics(rt_op_sum, rt_f32* p, const rt_vec<rt_f32, 8>& v, rt_list<0, 1, 2, 3, 4, 5, 6, 7>) {
+  rt_red4(p, v.v[0], v.v[1], v.v[2], v.v[3]);
+  rt_red4(p + 4, v.v[4], v.v[5], v.v[6], v.v[7]);
+}
+#endif
+#define RT_ATOMICS(op, acc, n, p, x) rt_atomics(rt_op_##op(), p, x, RT_LANES(n))
+
+// ---- whole warps of integers by their own instruction (sm_80) ----
+
+#if __CUDA_ARCH__ >= 800
+RT_DEVICE rt_i32 rt_redux(rt_op_sum, rt_i32 x) { return __reduce_add_sync(0xffffffffu, x); }
+RT_DEVICE rt_i32 rt_redux(rt_op_max, rt_i32 x) { return __reduce_max_sync(0xffffffffu, x); }
+RT_DEVICE rt_i32 rt_redux(rt_op_min, rt_i32 x) { return __reduce_min_sync(0xffffffffu, x); }
+RT_DEVICE rt_i32 rt_redux(rt_op_any, rt_i32 x) { return (rt_i32)__reduce_or_sync(0xffffffffu, (unsigned)x); }
+RT_DEVICE rt_i32 rt_redux(rt_op_all, rt_i32 x) { return (rt_i32)__reduce_and_sync(0xffffffffu, (unsigned)x); }
+#define RT_REDUX(op, acc, x) rt_redux(rt_op_##op(), x)
+#endif
+
+// ---- clusters (sm_90): blocks that see each other's shared memory ----
+
+#if __CUDA_ARCH__ >= 900
+RT_DEVICE void rt_cluster_sync() {
+  asm volatile("barrier.cluster.arrive.release.aligned;\n\tbarrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
+template <typename T> RT_DEVICE T* rt_cluster_at(T* p, rt_i32 block) {
+  T* there;
+  asm("mapa.u64 %0, %1, %2;" : "=l"(there) : "l"(p), "r"(block));
+  return there;
+}
+#define RT_CLUSTER_SYNC() rt_cluster_sync()
+#define RT_CLUSTER_AT(p, block) rt_cluster_at(p, block)
+#endif

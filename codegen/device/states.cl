@@ -79,6 +79,7 @@
 // The functions of one operator, accumulator and lane count; T is a vector of the accumulator, P of positions.
 #define RT_OPERATOR(op, acc, n) RT_OPERATOR_##op(acc, n, RT_VEC(acc, n), RT_CAT(RT_MASK_##acc, RT_N_##n))
 #define RT_OPERATOR_PEEK(op, acc) RT_PEEK_##op(acc)
+#define RT_OPERATOR_PACK(op, acc) RT_PACKING_##op(acc)
 #define RT_TAKE_BY_COMBINE(op, acc, n, T, P)                                                                         \
   inline RT_STATE(op, acc, n) rt_take_##op##_##acc##_##n(RT_STATE(op, acc, n) s, T v, rt_index first, rt_index step) { \
     return RT_STATE_COMBINE(op, acc, n, s, RT_STATE_LIFT(op, acc, n, v, first, step));                               \
@@ -120,6 +121,33 @@
   inline P rt_finish_##op##_##acc##_##n(RT_STATE(op, acc, n) s, rt_acc_##acc divisor) { return s.b; }
 #define RT_OPERATOR_argmax(acc, n, T, P) RT_OPERATOR_ARG(argmax, acc, n, T, P, RT_LOWEST_##acc, >)
 #define RT_OPERATOR_argmin(acc, n, T, P) RT_OPERATOR_ARG(argmin, acc, n, T, P, RT_HIGHEST_##acc, <)
+
+// A state of 32-bit members as one number that atomics compare: the value's bits in its order, NaN above all, then the
+// position backwards. Zeros of either sign are one value.
+#define RT_PACK(op, acc, s) rt_pack_##op##_##acc(s)
+#define RT_UNPACK(op, acc, p) rt_unpack_##op##_##acc(p)
+#define RT_PACKING(op, acc, key_of, value_of)                                                                        \
+  inline rt_u64 rt_pack_##op##_##acc(RT_STATE(op, acc, 1) s) {                                                       \
+    return (rt_u64)key_of(s.a) << 32 | (uint)~s.b;                                                                   \
+  }                                                                                                                  \
+  inline RT_STATE(op, acc, 1) rt_unpack_##op##_##acc(rt_u64 p) {                                                     \
+    return (RT_STATE(op, acc, 1)){value_of((uint)(p >> 32)), ~(int)(uint)p};                                         \
+  }
+inline uint rt_key_f32(float x) {
+  if (x != x) return 0xffffffffu;
+  const uint bits = as_uint(x == 0 ? 0.0f : x);
+  return bits >> 31 ? ~bits : bits | 0x80000000u;
+}
+inline float rt_value_f32(uint key) { return as_float(key == 0xffffffffu ? 0x7fc00000u : key >> 31 ? key ^ 0x80000000u : ~key); }
+inline uint rt_key_i32(int x) { return (uint)x ^ 0x80000000u; }
+inline int rt_value_i32(uint key) { return (int)(key ^ 0x80000000u); }
+inline uint rt_low_key_f32(float x) { return rt_key_f32(-x); }
+inline float rt_low_value_f32(uint key) { return -rt_value_f32(key); }
+inline uint rt_low_key_i32(int x) { return ~rt_key_i32(x); }
+inline int rt_low_value_i32(uint key) { return rt_value_i32(~key); }
+#define RT_PACKING_argmax(acc) RT_PACKING(argmax, acc, rt_key_##acc, rt_value_##acc)
+#define RT_PACKING_argmin(acc) RT_PACKING(argmin, acc, rt_low_key_##acc, rt_low_value_##acc)
+
 #define RT_PEEK_argmax(acc) RT_PEEK_OF_2(argmax, acc)
 #define RT_PEEK_argmin(acc) RT_PEEK_OF_2(argmin, acc)
 #define RT_LANES_argmax RT_LANES_OF_2

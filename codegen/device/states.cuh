@@ -5,6 +5,7 @@
 // Types and functions come from templates: nothing to declare.
 #define RT_OPERATOR(op, acc, n)
 #define RT_OPERATOR_PEEK(op, acc)
+#define RT_OPERATOR_PACK(op, acc)
 
 #define RT_STATE(op, acc, n) rt_vec_of<rt_op_##op::state<rt_acc_##acc>, n>::type
 #define RT_STATE_OF(op, acc) rt_op_##op::state<rt_acc_##acc>
@@ -153,6 +154,34 @@ struct rt_op_argmin : rt_op_argmax {
   }
   template <typename T> static RT_MEMBER state<T> take(const state<T>& s, T v, rt_i64 at) { return of(s, lift(v, at)); }
 };
+
+// A state of 32-bit members as one number that atomics compare: the value's bits in its order, NaN above all, then the
+// position backwards. Zeros of either sign are one value.
+RT_DEVICE unsigned rt_key(rt_f32 x) {
+  if (x != x) return 0xffffffffu;
+  const unsigned bits = __float_as_uint(x == 0 ? 0.0f : x);
+  return bits >> 31 ? ~bits : bits | 0x80000000u;
+}
+RT_DEVICE unsigned rt_key(rt_i32 x) { return (unsigned)x ^ 0x80000000u; }
+RT_DEVICE rt_f32 rt_key_value(unsigned key, rt_f32) {
+  return __uint_as_float(key == 0xffffffffu ? 0x7fc00000u : key >> 31 ? key ^ 0x80000000u : ~key);
+}
+RT_DEVICE rt_i32 rt_key_value(unsigned key, rt_i32) { return (rt_i32)(key ^ 0x80000000u); }
+RT_DEVICE unsigned rt_key_of(rt_op_argmax, rt_f32 x) { return rt_key(x); }
+RT_DEVICE unsigned rt_key_of(rt_op_argmax, rt_i32 x) { return rt_key(x); }
+RT_DEVICE unsigned rt_key_of(rt_op_argmin, rt_f32 x) { return rt_key(-x); }
+RT_DEVICE unsigned rt_key_of(rt_op_argmin, rt_i32 x) { return ~rt_key(x); }
+template <typename T> RT_DEVICE T rt_value_of(rt_op_argmax, unsigned key, T t) { return rt_key_value(key, t); }
+RT_DEVICE rt_f32 rt_value_of(rt_op_argmin, unsigned key, rt_f32 t) { return -rt_key_value(key, t); }
+RT_DEVICE rt_i32 rt_value_of(rt_op_argmin, unsigned key, rt_i32 t) { return rt_key_value(~key, t); }
+template <typename Op, typename S> RT_DEVICE rt_u64 rt_packed(const S& s) {
+  return (rt_u64)rt_key_of(Op(), s.a) << 32 | (unsigned)~s.b;
+}
+template <typename Op, typename T> RT_DEVICE typename Op::template state<T> rt_unpacked(rt_u64 p) {
+  return {rt_value_of(Op(), (unsigned)(p >> 32), T()), ~(rt_i32)(unsigned)p};
+}
+#define RT_PACK(op, acc, s) (rt_packed<rt_op_##op>(s))
+#define RT_UNPACK(op, acc, p) (rt_unpacked<rt_op_##op, rt_acc_##acc>(p))
 
 // ---- logsumexp: a the maximum m, b the sum of exp(x - m). Where both maxima are the same, infinite ones too, nothing
 // is scaled; a NaN maximum stays. ----

@@ -173,7 +173,9 @@ TEST_P(NvrtcSpace, CompilesEverywhereWithoutSpills) {
   const std::vector<Sample> samples = samples_for(target(), static_cast<std::uint64_t>(GetParam()));
   std::set<std::string> seen;
   for (const Sample& sample : samples) seen.insert(sample.schedule.mapping());
-  EXPECT_EQ(seen.size(), mappings().size());
+  const Target here = load_target(target());
+  for (const MappingInfo& mapping : mappings())
+    EXPECT_EQ(seen.contains(std::string(mapping.name)), has_mapping(here, mapping)) << mapping.name;
   compile(samples);
 }
 
@@ -272,6 +274,61 @@ TEST_F(NvrtcPtx, LastBlocksFenceAroundTheirTicket) {
       ptx_of({"sum", "f32", "", "523x10008", "1", "block=tree grid=last_block rx=64 vec=4 split=4"});
   EXPECT_TRUE(has(ptx, R"((membar\.gl|fence\.\S+\.gpu))"));
   EXPECT_TRUE(has(ptx, R"(atom\.\S*global\S*\.(inc|add)\.[us]32)"));
+}
+
+TEST_F(NvrtcPtx, VectorAtomicsAreOneInstruction) {
+  const std::string four =
+      ptx_of({"sum", "f32", "", "10007x264", "0", "block=tree grid=atomic rx=8 px=32 vec=4 items=2 split=16"});
+  EXPECT_TRUE(has(four, R"(red\.global\S*\.add\.v4\.f32)"));
+  const std::string mean =
+      ptx_of({"mean", "f32", "", "10007x264", "0", "block=tree grid=atomic rx=8 px=32 vec=2 items=2 split=16"});
+  EXPECT_TRUE(has(mean, R"(red\.global\S*\.add\.v2\.f32)"));
+  const std::string wide =
+      ptx_of({"sum", "f64", "", "10007x264", "0", "block=tree grid=atomic rx=8 px=32 vec=2 items=2 split=16"});
+  EXPECT_FALSE(has(wide, R"(\.v[24]\.f64 \[)")) << "there is none for f64";
+}
+
+TEST_F(NvrtcPtx, SharedAtomicsAreOnSharedMemory) {
+  const std::string ptx =
+      ptx_of({"sum", "f32", "", "10007x264", "0", "block=shared_atomic rx=8 px=32 vec=4 items=2"});
+  EXPECT_TRUE(has(ptx, R"((red|atom)\.\S*shared\S*\.add\.f32)"));
+  EXPECT_FALSE(has(ptx, R"((red|atom)\.\S*global)"));
+}
+
+TEST_F(NvrtcPtx, PackedArgReductionsAreOneWideMaximum) {
+  const std::string ptx =
+      ptx_of({"argmin", "f32", "", "523x10008", "1", "block=shuffle grid=private_atomic rx=64 vec=4 split=8"});
+  EXPECT_TRUE(has(ptx, R"((red|atom)\.\S*global\S*\.max\.u64)"));
+}
+
+TEST_F(NvrtcPtx, WarpsOfIntegersHaveTheirInstruction) {
+  const std::string ptx = ptx_of({"max", "i32", "", "523x10008", "1", "block=redux rx=128 vec=4"});
+  EXPECT_TRUE(has(ptx, R"(redux\.sync\.max\.s32)"));
+  EXPECT_THAT(ptx, Not(HasSubstr("shfl")));
+  EXPECT_THAT(ptx_of({"any", "u8", "i32", "523x10008", "1", "block=redux rx=32 px=2 vec=4"}),
+              HasSubstr("redux.sync.or.b32"));
+}
+
+TEST_F(NvrtcPtx, ClustersReadEachOthersSharedMemory) {
+  const std::string ptx =
+      ptx_of({"sum", "f32", "", "10007x264", "0", "block=tree grid=cluster rx=8 px=32 vec=4 items=2 split=8"});
+  EXPECT_THAT(ptx, HasSubstr(".reqnctapercluster 8, 1, 1"));
+  EXPECT_THAT(ptx, HasSubstr("mapa.u64"));
+  EXPECT_TRUE(has(ptx, R"(barrier\.cluster\.arrive\.release)"));
+  EXPECT_FALSE(has(ptx, R"((red|atom)\.)"));
+}
+
+TEST_F(NvrtcPtx, ResidentBlocksWaitForTickets) {
+  const Task task = task_of("64x10008", "1", "sm_90");
+  const Schedule schedule = parse_schedule("block=shuffle grid=grid_sync rx=64 vec=4 split=2");
+  EXPECT_FALSE(why_not(task, {}, schedule));
+  const Program program = generate(task, schedule);
+  ASSERT_EQ(program.launches.size(), 1u);
+  EXPECT_TRUE(program.launches[0].cooperative);
+  const std::string ptx =
+      ptx_of({"sum", "f32", "", "64x10008", "1", "block=shuffle grid=grid_sync rx=64 vec=4 split=2"});
+  EXPECT_THAT(ptx, HasSubstr("nanosleep"));
+  EXPECT_TRUE(has(ptx, R"(ld\.volatile\.global)"));
 }
 
 }  // namespace

@@ -75,6 +75,13 @@ TEST(PreludeHost, AtomicProductsMultiply) {
   EXPECT_EQ(small, 3600);
 }
 
+TEST(PreludeHost, LanesOfAVectorGoToTheirOwnPlaces) {
+  float cells[4] = {1, 2, 3, 4};
+  const rt_vec<float, 4> v{{10, 20, 30, 40}};
+  RT_ATOMICS(sum, f32, 4, cells, v);
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(cells[i], static_cast<float>(11 * (i + 1)));
+}
+
 TEST(PreludeHost, IntegersWrap) {
   EXPECT_EQ(rt_op_sum::of(std::numeric_limits<rt_i64>::max(), rt_i64{1}), std::numeric_limits<rt_i64>::min());
   EXPECT_EQ(rt_op_prod::of(rt_i32{1} << 30, rt_i32{4}), 0);

@@ -41,6 +41,7 @@ constexpr const char* kPerOperator = R"(
     narrow[tid] = s;
     RT_BARRIER();
     RT_ATOMIC(@OP, @ACC, cell, narrow[0]);
+    RT_ATOMIC_SHARED(@OP, @ACC, narrow + 1, s);
     RT_SET_LANE(@ACC, @N, v, 0, s);
     RT_STORE1(@ACC, @IN, y + 1000, RT_LANE(@ACC, @N, v, 0));
   }

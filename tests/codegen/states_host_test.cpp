@@ -154,6 +154,37 @@ TEST(StatesHost, LanesAreTakenTogether) {
   EXPECT_EQ(RT_STATE_FINISH(argmax, f32, 1, later, 0), 16);
 }
 
+/// The greater of two packed states is the one that combining takes, for all pairs of values and positions.
+template <typename Op, typename T>
+void expect_packs(const std::vector<T>& values) {
+  std::vector<rt_state2<T, rt_i32>> states{Op::template identity<T>()};
+  for (T value : values) {
+    for (rt_i64 at : {rt_i64{0}, rt_i64{1}, rt_i64{77}, rt_i64{0x7ffffffe}}) states.push_back(Op::lift(value, at));
+  }
+  for (const auto& x : states) {
+    const auto back = rt_unpacked<Op, T>(rt_packed<Op>(x));
+    EXPECT_EQ(back.b, x.b);
+    EXPECT_TRUE(back.a == x.a || (back.a != back.a && x.a != x.a)) << back.a << " instead of " << x.a;
+    EXPECT_GT(rt_packed<Op>(x), 0u) << "what the copies are filled with must lose";
+    for (const auto& y : states) {
+      const auto best = rt_unpacked<Op, T>(std::max(rt_packed<Op>(x), rt_packed<Op>(y)));
+      EXPECT_EQ(best.b, Op::of(x, y).b) << x.a << " at " << x.b << ", " << y.a << " at " << y.b;
+    }
+  }
+}
+
+TEST(StatesHost, PackedStatesOrderAsTheyCombine) {
+  using L = std::numeric_limits<float>;
+  const std::vector<float> floats{0.0f,      -0.0f,   1.0f,       -1.0f,           2.5f,          -2.5f,          L::max(),
+                                  L::lowest(), L::min(), -L::min(), L::denorm_min(), -L::denorm_min(), L::infinity(),
+                                  -L::infinity(), L::quiet_NaN(), -L::quiet_NaN()};
+  expect_packs<rt_op_argmax, float>(floats);
+  expect_packs<rt_op_argmin, float>(floats);
+  const std::vector<int> integers{0, 1, -1, 127, -128, std::numeric_limits<int>::max(), std::numeric_limits<int>::min()};
+  expect_packs<rt_op_argmax, int>(integers);
+  expect_packs<rt_op_argmin, int>(integers);
+}
+
 TEST(StatesHost, TruthsOfAtomics) {
   int any = 0, all = 1;
   RT_ATOMIC(any, i32, &any, 0);

@@ -48,7 +48,7 @@ constexpr Values kValues[] = {
     {"sum", "bf16", "f32"}, {"prod", "i64", ""}, {"min", "f64", ""},   {"sum", "f16", "f32"},
     {"max", "i64", ""},     {"mean", "f32", ""}, {"any", "i8", "i32"},
 };
-// Partial results of several members: no atomics. In turns too.
+// Partial results of several members: no atomics but the packed ones of argmax and argmin. In turns too.
 constexpr Values kStates[] = {
     {"argmax", "f32", ""}, {"var", "f32", ""},        {"logsumexp", "f64", ""},
     {"argmin", "i8", ""},  {"l2norm", "bf16", "f32"},
@@ -201,7 +201,9 @@ class Run {
       one(kShapes[(n + 2) % std::size(kShapes)], kStates[(n + 1) % std::size(kStates)], mapping);
     }
     std::fprintf(stderr, "done: %zu cases, %zu mappings, %zu wrong\n", cases_, seen_.size(), failed_);
-    return failed_ > 0 || seen_.size() < mappings().size() ? 1 : 0;
+    const auto possible = std::count_if(mappings().begin(), mappings().end(),
+                                        [&](const MappingInfo& row) { return has_mapping(target_, row); });
+    return failed_ > 0 || static_cast<std::ptrdiff_t>(seen_.size()) < possible ? 1 : 0;
   }
 
  private:

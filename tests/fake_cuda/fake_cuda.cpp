@@ -186,7 +186,7 @@ int cuDeviceTotalMem_v2(std::size_t* bytes, int) {
 int cuDeviceGetAttribute(int* value, int which, int) {
   static const std::map<int, int> values{
       {1, 1024}, {5, 2147483647}, {6, 65535}, {8, 49152}, {10, 32}, {13, 1000},  {16, 4},      {36, 1000},
-      {37, 512}, {38, 1 << 20},   {39, 2048}, {75, 9},    {76, 0},  {82, 65536}, {97, 232448}, {106, 32}};
+      {37, 512}, {38, 1 << 20},   {39, 2048}, {75, 9},    {76, 0},  {82, 65536}, {95, 1}, {97, 232448}, {106, 32}};
   const auto found = values.find(which);
   *value = found == values.end() ? 0 : found->second;
   return 0;
@@ -302,8 +302,16 @@ int cuFuncGetAttribute(int* value, int which, void* handle) {
 
 int cuFuncSetAttribute(void*, int, int) { return 0; }
 
-int cuLaunchKernel(void* handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned shared,
-                   void*, void** parameters, void**) {
+int cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, void*, int, std::size_t) {
+  *blocks = static_cast<int>(fake_setting("resident", 8));
+  return 0;
+}
+
+}  // extern "C"
+
+namespace {
+
+int launch(void* handle, unsigned shared, void** parameters, std::uint32_t driver_function) {
   if (state.broken) return kIllegalAddress;
   auto* const function = static_cast<Function*>(handle);
   if (function->module->fault == FakeFault::kOutOfResources || shared > 232448) return kOutOfResources;
@@ -312,9 +320,23 @@ int cuLaunchKernel(void* handle, unsigned, unsigned, unsigned, unsigned, unsigne
   std::vector<Address> arguments;
   for (std::size_t i = 0; i < arguments_of(function->module->text, function->entry); ++i)
     arguments.push_back(*static_cast<Address*>(parameters[i]));
-  const std::uint32_t correlation = redtune::fake::tell_launch();
+  const std::uint32_t correlation = redtune::fake::tell_launch(driver_function);
   state.queue.push_back([=] { execute(*function, arguments, correlation); });
   return 0;
+}
+
+}  // namespace
+
+extern "C" {
+
+int cuLaunchKernel(void* handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned shared,
+                   void*, void** parameters, void**) {
+  return launch(handle, shared, parameters, 307);
+}
+
+int cuLaunchCooperativeKernel(void* handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+                              unsigned shared, void*, void** parameters) {
+  return launch(handle, shared, parameters, 477);
 }
 
 int cuStreamCreate(void** stream, unsigned) {

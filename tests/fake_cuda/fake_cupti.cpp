@@ -40,7 +40,7 @@ void put(std::uint8_t* record, std::size_t offset, T value) {
 
 namespace redtune::fake {
 
-std::uint32_t tell_launch() {
+std::uint32_t tell_launch(std::uint32_t function) {
   const std::uint32_t id = ++state.correlation;
   if (state.callback == nullptr) return id;
   struct {
@@ -50,9 +50,9 @@ std::uint32_t tell_launch() {
     std::uint64_t* data;
     std::uint32_t correlation;
   } info{0, {}, 1, nullptr, id};
-  state.callback(state.user, 1, 307, &info);
+  state.callback(state.user, 1, function, &info);
   info.site = 1;
-  state.callback(state.user, 1, 307, &info);
+  state.callback(state.user, 1, function, &info);
   return id;
 }
 

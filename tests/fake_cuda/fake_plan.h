@@ -41,7 +41,7 @@ inline constexpr std::array<std::string_view, 18> kFakeFaultNames{
 /// "key=value;key=value": rows, columns (the only operator that the fake knows is the sum over the rows of a
 /// f32 matrix), devices, memory, share (of kernels, in percent, that have a fault), taken (CUPTI has a
 /// subscriber), forbidden (no permission), silent (CUPTI records nothing), serial (launches wait for the
-/// stream).
+/// stream), resident (blocks per multiprocessor).
 inline std::int64_t fake_setting(std::string_view key, std::int64_t fallback) {
   const char* const text = std::getenv("REDTUNE_FAKE_CUDA");
   std::string_view rest = text == nullptr ? "" : text;

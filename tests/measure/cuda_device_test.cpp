@@ -148,6 +148,18 @@ TEST_F(FakeCuda, ImpossibleLaunchesAreRefusedWithNumbers) {
   EXPECT_EQ(outcomes.at(3).kind, OutcomeKind::kTimed) << outcomes.at(3).detail;
 }
 
+TEST_F(FakeCuda, BlocksThatWaitForEachOtherMustAllBeResident) {
+  Candidate some = fake_kernel("a"), many = fake_kernel("b");
+  some.program.launches[0].cooperative = many.program.launches[0].cooperative = true;
+  some.program.launches[0].grid = {32, 1, 1};
+  many.program.launches[0].grid = {33, 1, 1};
+  const auto outcomes = evaluate(*evaluator(), {some, many});
+  ASSERT_EQ(outcomes.at(0).kind, OutcomeKind::kTimed) << outcomes.at(0).detail;
+  EXPECT_GT(outcomes.at(0).median_seconds, 0) << "CUPTI tells of the launch";
+  EXPECT_EQ(outcomes.at(1).kind, OutcomeKind::kLaunchFailed);
+  EXPECT_THAT(outcomes.at(1).detail, HasSubstr("33 blocks wait for each other, and 32 can be resident at once"));
+}
+
 class FakeCudaFaults : public FakeCuda, public testing::WithParamInterface<FaultEnd> {};
 
 TEST_P(FakeCudaFaults, OnlyItsCandidateSuffers) {

@@ -146,6 +146,10 @@ TEST(CombineDepth, CountsSerialAndCombineSteps) {
   Schedule c;
   c.rx = 8, c.block = BlockCombine::kLane;
   EXPECT_EQ(combine_depth(column, c), 125 + 8);
+  c.block = BlockCombine::kShared;
+  EXPECT_EQ(combine_depth(column, c), 125 + 8);
+  c.split = 4, c.copies = 2, c.grid = GridCombine::kPrivateAtomic;
+  EXPECT_EQ(combine_depth(column, c), 32 + 8 + 4 + 2);  // the copies are added up too
 }
 
 TEST(MaxVector, IsBoundByLoadExtentAndType) {

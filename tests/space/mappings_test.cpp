@@ -39,9 +39,63 @@ TEST(Mappings, EveryRowAgreesWithTheScheduleItDescribes) {
   EXPECT_EQ(mappings().front().name, "none");
 }
 
-TEST(Mappings, EveryMappingIsLegalForAFloatSumOverRows) {
-  const Task task = task_of("64x1024", "1", "sm_90");
-  for (const MappingInfo& row : mappings()) EXPECT_EQ(reason(task, row.block, row.grid), "") << row.name;
+TEST(Mappings, EveryMappingIsLegalForAFloatOrAnIntegerOverRows) {
+  const Task floats = task_of("64x1024", "1", "sm_90"), integers = task_of("64x1024", "1", "sm_90", "max", "i32");
+  for (const MappingInfo& row : mappings()) {
+    EXPECT_EQ(reason(integers, row.block, row.grid), "") << row.name;
+    if (row.block != B::kRedux) EXPECT_EQ(reason(floats, row.block, row.grid), "") << row.name;
+  }
+}
+
+// What a target lacks is not in its space.
+TEST(Mappings, NewerGpusHaveMore) {
+  const auto on = [](const char* target) { return task_of("64x1024", "1", target, "max", "i32"); };
+  EXPECT_THAT(reason(on("cpu"), B::kRedux, G::kNone), HasSubstr("redux_target: mapping redux: the instruction"));
+  EXPECT_THAT(reason(on("sm_75"), B::kRedux, G::kNone), HasSubstr("target is sm_75"));
+  EXPECT_EQ(reason(on("sm_80"), B::kRedux, G::kNone), "");
+  EXPECT_THAT(reason(on("sm_80"), B::kTree, G::kCluster), HasSubstr("cluster_target: mapping tree+cluster: "));
+  EXPECT_EQ(reason(on("sm_100"), B::kTree, G::kCluster), "");
+  EXPECT_THAT(reason(on("cpu"), B::kTree, G::kGridSync), HasSubstr("cooperative_target: "));
+  EXPECT_EQ(reason(on("sm_75"), B::kTree, G::kGridSync), "");
+}
+
+TEST(Mappings, WarpInstructionsAreForNarrowIntegers) {
+  const auto on = [](const char* op, const char* dtype) { return task_of("64x1024", "1", "sm_90", op, dtype); };
+  EXPECT_THAT(reason(on("max", "f32"), B::kRedux, G::kNone), HasSubstr("redux_dtype: "));
+  EXPECT_THAT(reason(on("sum", "i32"), B::kRedux, G::kNone), HasSubstr("the accumulator is i64"));
+  EXPECT_THAT(reason(on("argmax", "i32"), B::kRedux, G::kNone), HasSubstr("redux_op: "));
+  EXPECT_EQ(reason(on("min", "u8"), B::kRedux, G::kNone), "");
+  EXPECT_EQ(reason(on("any", "f32"), B::kRedux, G::kNone), "");
+}
+
+TEST(Mappings, PrivateCopiesTakeWhatTheOutputCannot) {
+  EXPECT_EQ(reason(task_of("64x1024", "1", "sm_90", "sum", "f16"), B::kTree, G::kPrivateAtomic), "");
+  EXPECT_EQ(reason(task_of("64x1024", "1", "cpu", "mean", "bf16"), B::kTree, G::kPrivateAtomic), "");
+  EXPECT_THAT(reason(task_of("64x1024", "1", "sm_90", "max", "i8"), B::kTree, G::kPrivateAtomic),
+              HasSubstr("atomic_width: "));
+  EXPECT_THAT(reason(repeatable(task_of("64x1024", "1", "sm_90")), B::kTree, G::kPrivateAtomic),
+              HasSubstr("determinism: "));
+  EXPECT_THAT(reason(task_of("64x1024", "1", "sm_90", "var"), B::kTree, G::kPrivateAtomic),
+              HasSubstr("atomic_state: "));
+}
+
+TEST(Mappings, ArgReductionsPackValueAndPositionWhereTheyFit) {
+  for (const char* dtype : {"f32", "f16", "bf16", "i8", "i32"}) {
+    const Task task = task_of("64x1024", "1", "cpu", "argmin", dtype);
+    EXPECT_EQ(reason(task, B::kTree, G::kPrivateAtomic), "") << dtype;
+    EXPECT_EQ(reason(repeatable(task), B::kTree, G::kPrivateAtomic), "") << dtype;
+    EXPECT_THAT(reason(task, B::kTree, G::kAtomic), HasSubstr("private_atomic packs them into 64 bits")) << dtype;
+  }
+  EXPECT_THAT(reason(task_of("64x1024", "1", "cpu", "argmax", "f64"), B::kTree, G::kPrivateAtomic),
+              HasSubstr("atomic_state: "));
+}
+
+TEST(Mappings, SharedAtomicsHaveTheRegistersType) {
+  EXPECT_EQ(reason(task_of("64x1024", "1", "sm_90", "max", "i8"), B::kShared, G::kNone), "");
+  EXPECT_EQ(reason(task_of("64x1024", "1", "sm_90", "sum", "f16"), B::kShared, G::kNone), "");
+  EXPECT_THAT(reason(task_of("64x1024", "1", "sm_90", "argmax"), B::kShared, G::kNone), HasSubstr("atomic_state: "));
+  EXPECT_THAT(reason(repeatable(task_of("64x1024", "1", "sm_90")), B::kShared, G::kNone),
+              HasSubstr("determinism: "));
 }
 
 TEST(Mappings, ShufflesNeedTheContiguousAxisReduced) {
@@ -69,7 +123,8 @@ TEST(Mappings, AtomicsChangeOneNumber) {
                 HasSubstr("atomic_state: mapping tree+atomic: a partial result of " + std::string(op)))
         << op;
     for (const MappingInfo& row : mappings()) {
-      if (row.grid == G::kAtomic) continue;
+      const bool atomic = row.block == B::kShared || row.grid == G::kAtomic || row.grid == G::kPrivateAtomic;
+      if (atomic || row.block == B::kRedux) continue;
       EXPECT_EQ(reason(task, row.block, row.grid), "") << op << " " << row.name;
     }
   }

@@ -34,6 +34,15 @@ TEST(Schedule, PrintsPrefetchOnlyWhenItIsOn) {
   EXPECT_EQ(parse_schedule(s.text()), s);
 }
 
+TEST(Schedule, PrintsCopiesOnlyWhenThereAreSome) {
+  Schedule s = filled();
+  EXPECT_EQ(s.text().find("copies"), std::string::npos);
+  s.grid = GridCombine::kPrivateAtomic;
+  s.copies = 8;
+  EXPECT_TRUE(s.text().ends_with(" walk=strided copies=8"));
+  EXPECT_EQ(parse_schedule(s.text()), s);
+}
+
 TEST(Schedule, ReadsBackWhatItPrints) {
   EXPECT_EQ(parse_schedule(filled().text()), filled());
   EXPECT_EQ(parse_schedule(Schedule{}.text()), Schedule{});
@@ -79,6 +88,11 @@ TEST(Schedule, ClassFollowsWhereTheAtomicsAre) {
   EXPECT_EQ(class_of("block=lane grid=atomic"), "hybrid");
   EXPECT_EQ(class_of("block=tree grid=atomic"), "hybrid");
   EXPECT_EQ(class_of("block=shuffle grid=atomic"), "hybrid");
+  EXPECT_EQ(class_of("block=shared_atomic"), "atomic");
+  EXPECT_EQ(class_of("block=shared_atomic grid=atomic"), "hybrid");
+  EXPECT_EQ(class_of("block=tree grid=private_atomic"), "hybrid");
+  EXPECT_EQ(class_of("block=redux grid=last_block"), "tree");
+  EXPECT_EQ(class_of("block=tree grid=cluster"), "tree");
 }
 
 }  // namespace
