@@ -13,9 +13,6 @@
 namespace redtune {
 namespace {
 
-/// Of the word that tells a block whether it drew the last ticket.
-std::int64_t ticket_bytes(GridCombine grid) { return grid == GridCombine::kLastBlock ? 4 : 0; }
-
 class KernelEmitter {
  public:
   KernelEmitter(const KernelPlan& plan, const EmitOptions& options)
@@ -25,10 +22,9 @@ class KernelEmitter {
         t_(plan.tiling),
         row_(plan.axes.row_type),
         o_(plan),
+        fused_(plan.fused ? std::optional<FusedText>(plan) : std::nullopt),
         acc_(name(plan.accumulator)),
-        out_(name(plan.result)) {
-    if (plan.fused) fused_.emplace(plan);
-  }
+        out_(name(plan.result)) {}
 
   std::string run() {
     signature();
@@ -72,13 +68,8 @@ class KernelEmitter {
     std::string args = "RT_GLOBAL const " + o_.input_type() + "* RT_RESTRICT x, ";
     const std::string parts = "RT_GLOBAL " + (packs_states(plan_) ? "rt_u64" : o_.stored_type()) + "* part";
     const bool no_output = s_.grid == GridCombine::kSecondKernel || s_.grid == GridCombine::kPrivateAtomic;
-    if (fused_) {
-      args = plan_.reads_states ? args : "";
-      args += join(fused_->parameters(), ", ");
-      if (no_output) args += ", " + parts;
-    } else {
-      args += no_output ? parts : "RT_GLOBAL rt_" + out_ + "* y";
-    }
+    if (fused_) args = (plan_.reads_states ? args : "") + join(fused_->parameters(), ", ") + (no_output ? ", " + parts : "");
+    else args += no_output ? parts : "RT_GLOBAL rt_" + out_ + "* y";
     if (has_tickets(s_.grid)) args += ", " + parts + ", RT_GLOBAL rt_u32* ticket";
     const int bx = row_ ? s_.rx : s_.px, by = row_ ? s_.px : s_.rx;
     const std::string head = plan_.entry + ", " + num(bx) + ", " + num(by);
@@ -225,25 +216,10 @@ class KernelEmitter {
 
   void fused_load(const PlanStatement& s, std::int64_t q) {
     const bool single = s.kind == PlanStatement::Kind::kScalarTail;
-    const int n = single ? 1 : s_.vec;
-    w_.open("");
-    for (const std::string& line : fused_->body(n, s)) w_.line(line);
-    if (plan_.reduces()) {
-      const std::int64_t slot = s.kind == PlanStatement::Kind::kLoad && s.item.is_constant() ? s.item.constant() % s_.acc : 0;
-      const std::string target = single ? "t" + num(q) : accumulator(q, slot);
-      const bool masked = s.kind == PlanStatement::Kind::kMaskedTail;
-      w_.line(masked ? o_.take_fused_from(n, target, *fused_, s.position, s.first_lane)
-                     : o_.take_fused(n, target, *fused_, s.position));
-    }
-    w_.close();
-  }
-
-  void fused_store(const PlanStatement& s) {
-    const int n = result_lanes();
-    w_.open("");
-    for (const std::string& line : fused_->tail(n, s, o_.finished(n, result(s.output.constant())))) w_.line(line);
-    for (const std::string& line : fused_->tail_stores(n, s)) w_.line(line);
-    w_.close();
+    const std::int64_t slot = s.kind == PlanStatement::Kind::kLoad && s.item.is_constant() ? s.item.constant() % s_.acc : 0;
+    std::vector<std::string> lines = fused_->body(single ? 1 : s_.vec, s);
+    if (plan_.reduces()) lines.push_back(o_.take_fused(single ? 1 : s_.vec, single ? "t" + num(q) : accumulator(q, slot), *fused_, s));
+    w_.block(lines);
   }
 
   /// One hint per cache line, `prefetch` bytes ahead; only where items are unrolled.
@@ -492,7 +468,7 @@ class KernelEmitter {
   }
 
   void store_output(const PlanStatement& s) {
-    if (fused_) return fused_store(s);
+    if (fused_) return w_.block(fused_->tail(result_lanes(), s, o_.finished(result_lanes(), result(s.output.constant()))));
     const std::string words = "(" + o_.finished_word() + ", " + out_ + ", ";
     const auto whole = [&](const std::string& value) {
       w_.line("RT_STORE" + words + num(s_.vec) + ", y + (" + s.output_offset.text() + "), " +
@@ -609,7 +585,7 @@ class KernelEmitter {
   const Tiling& t_;
   const bool row_;
   const OperatorText o_;
-  std::optional<FusedText> fused_;
+  const std::optional<FusedText> fused_;
   const std::string acc_, out_;
   void (KernelEmitter::*on_store_)(const PlanStatement&) = nullptr;
   Writer w_;
@@ -619,12 +595,6 @@ class KernelEmitter {
 
 std::string emit_kernel(const KernelPlan& plan, const EmitOptions& options) {
   return KernelEmitter(plan, options).run();
-}
-
-std::int64_t shared_bytes(const KernelPlan& plan) {
-  const bool cluster = plan.schedule.grid == GridCombine::kCluster;
-  return ticket_bytes(plan.schedule.grid) + std::max(plan.rows_at_once * combine_bytes(plan),
-                                                     cluster ? plan.schedule.rows * result_bytes(plan) : 0);
 }
 
 }  // namespace redtune

@@ -26,7 +26,4 @@ std::string emit_kernel(const KernelPlan& plan, const EmitOptions& options);
 std::string emit_fill(DType type, std::uint64_t bits, DType result, std::int64_t outputs, std::int64_t chunk,
                       int threads, const std::string& entry = "rt_fill");
 
-/// Shared memory that the kernel declares, in bytes.
-std::int64_t shared_bytes(const KernelPlan& plan);
-
 }  // namespace redtune

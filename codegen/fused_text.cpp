@@ -226,11 +226,7 @@ std::string FusedText::element_from(int n, int reduction, const Expr& first_lane
 }
 
 std::vector<std::string> FusedText::tail(int n, const PlanStatement& s, const std::vector<std::string>& results) const {
-  return nodes(n, s, tail_, results);
-}
-
-std::vector<std::string> FusedText::tail_stores(int n, const PlanStatement& s) const {
-  std::vector<std::string> lines;
+  std::vector<std::string> lines = nodes(n, s, tail_, results);
   for (const FusedStore& each : g_.tail_stores) {
     for (const std::string& line : store(n, each, s)) lines.push_back(line);
   }

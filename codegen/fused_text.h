@@ -28,11 +28,9 @@ class FusedText {
   /// The same; lanes below `first_lane` replaced by the identity.
   std::string element_from(int n, int reduction, const Expr& first_lane) const;
 
-  /// Lines: tail values of n lanes at the output of `s`; `results` are texts of the finished results, in the type of
-  /// their last step.
+  /// Lines: tail values of n lanes at the output of `s` and their stores, lanes below first_lane left to a neighbour;
+  /// `results` are texts of the finished results, in the type of their last step.
   std::vector<std::string> tail(int n, const PlanStatement& s, const std::vector<std::string>& results) const;
-  /// Lines: the tail's stores; lanes below first_lane are a neighbour's.
-  std::vector<std::string> tail_stores(int n, const PlanStatement& s) const;
   /// Where the first tail store goes.
   std::string output_pointer() const;
 

@@ -132,28 +132,21 @@ std::string OperatorText::joint(const std::string& type, const std::function<std
 }
 
 std::string OperatorText::take_fused(int n, const std::string& target, const FusedText& fused,
-                                     const Expr& position) const {
+                                     const PlanStatement& s) const {
+  const bool masked = s.kind == PlanStatement::Kind::kMaskedTail;
+  const auto element = [&](int reduction) {
+    return masked && (plan_.joint() || is_number()) ? fused.element_from(n, reduction, s.first_lane) : fused.element(n, reduction);
+  };
   if (plan_.joint()) {
-    const std::string state = joint(type(n), [&](const FusedMember& m) { return fused.element(n, m.reduction); });
+    const std::string state = joint(type(n), [&](const FusedMember& m) { return element(m.reduction); });
     return "{ const " + type(n) + " v = " + state + "; " + target + " = " + combine(n, target, "v") + "; }";
   }
-  const std::string value = "{ const RT_VEC(" + acc_ + ", " + num(n) + ") v = " + fused.element(n, 0) + "; " + target + " = ";
+  const std::string value = "{ const RT_VEC(" + acc_ + ", " + num(n) + ") v = " + element(0) + "; " + target + " = ";
   if (is_number()) return value + combine(n, target, "v") + "; }";
-  return value + call("RT_STATE_TAKE", words(n) + ", " + target + ", v, " + position.text() + ", " + step()) + "; }";
-}
-
-std::string OperatorText::take_fused_from(int n, const std::string& target, const FusedText& fused,
-                                          const Expr& position, const Expr& first_lane) const {
-  std::string value;
-  if (plan_.joint()) {
-    value = joint(type(n), [&](const FusedMember& m) { return fused.element_from(n, m.reduction, first_lane); });
-  } else if (is_number()) {
-    value = fused.element_from(n, 0, first_lane);
-  } else {
-    value = call("RT_STATE_LIFT", words(n) + ", " + fused.element(n, 0) + ", " + position.text() + ", " + step());
-    value = call("RT_STATE_KEEP_FROM", words(n) + ", " + value + ", " + first_lane.text());
-  }
-  return "{ const " + type(n) + " v = " + value + "; " + target + " = " + combine(n, target, "v") + "; }";
+  if (!masked) return value + call("RT_STATE_TAKE", words(n) + ", " + target + ", v, " + s.position.text() + ", " + step()) + "; }";
+  std::string state = call("RT_STATE_LIFT", words(n) + ", v, " + s.position.text() + ", " + step());
+  state = call("RT_STATE_KEEP_FROM", words(n) + ", " + state + ", " + s.first_lane.text());
+  return value + combine(n, target, state) + "; }";
 }
 
 std::vector<std::string> OperatorText::finished(int n, const std::string& value) const {

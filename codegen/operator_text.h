@@ -34,10 +34,8 @@ class OperatorText {
   /// Statement: n elements behind `pointer` combined into `target`; where lanes along the reduced axis hold
   /// elements of a position, lane i has `position` + i * `step`.
   std::string take(int n, const std::string& target, const std::string& pointer, const Expr& position) const;
-  /// Statement: the elements that a fused body has computed.
-  std::string take_fused(int n, const std::string& target, const FusedText& fused, const Expr& position) const;
-  std::string take_fused_from(int n, const std::string& target, const FusedText& fused, const Expr& position,
-                              const Expr& first_lane) const;
+  /// Statement: the elements that a fused body has computed at `s`, a load of n lanes, combined into `target`.
+  std::string take_fused(int n, const std::string& target, const FusedText& fused, const PlanStatement& s) const;
   /// The finished results of `value`, one per reduction of the group.
   std::vector<std::string> finished(int n, const std::string& value) const;
 

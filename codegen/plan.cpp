@@ -111,6 +111,14 @@ std::int64_t combine_bytes(const KernelPlan& plan) {
   RT_CHECK(false, "block combine without a size");
 }
 
+std::int64_t ticket_bytes(GridCombine grid) { return grid == GridCombine::kLastBlock ? 4 : 0; }
+
+std::int64_t shared_bytes(const KernelPlan& plan) {
+  const bool cluster = plan.schedule.grid == GridCombine::kCluster;
+  return ticket_bytes(plan.schedule.grid) + std::max(plan.rows_at_once * combine_bytes(plan),
+                                                     cluster ? plan.schedule.rows * result_bytes(plan) : 0);
+}
+
 bool has_tickets(GridCombine grid) { return grid == GridCombine::kLastBlock || grid == GridCombine::kGridSync; }
 
 bool packs_states(const KernelPlan& plan) {

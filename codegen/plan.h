@@ -84,6 +84,11 @@ std::int64_t combine_bytes(const KernelPlan& plan);
 /// Shared memory in bytes of one finished result of each thread along the kept axis.
 std::int64_t result_bytes(const KernelPlan& plan);
 
+/// Shared memory that the kernel declares, in bytes; of it, that of the word that tells a block whether it drew the last
+/// ticket.
+std::int64_t shared_bytes(const KernelPlan& plan);
+std::int64_t ticket_bytes(GridCombine grid);
+
 /// Whether the blocks that share an output count each other in a buffer of tickets.
 bool has_tickets(GridCombine grid);
 

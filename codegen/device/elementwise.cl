@@ -78,18 +78,23 @@
 #define RT_F_NARROW_i8(n, a) (((a) << 24) >> 24)
 #define RT_F_NARROW_u8(n, a) ((a) & 0xff)
 // To nearest, ties to even: normal numbers by their bits, smaller ones by adding 0.5, whose last place is theirs.
-#define RT_F_NARROW_f16(n, a)                                                                                  \
-  ({                                                                                                           \
-    const RT_CAT(float, RT_N_##n) rt_a = (a);                                                                  \
-    const RT_CAT(uint, RT_N_##n) rt_u = RT_AS(uint, n)(rt_a), rt_sign = rt_u & 0x80000000u;                    \
-    const RT_CAT(uint, RT_N_##n) rt_size = rt_u & 0x7fffffffu;                                                 \
-    const RT_CAT(uint, RT_N_##n) rt_normal = (rt_size + 0xfffu + ((rt_size >> 13) & 1u)) & 0xffffe000u;        \
-    const RT_CAT(uint, RT_N_##n) rt_small = RT_AS(uint, n)((RT_AS(float, n)(rt_size) + 0.5f) - 0.5f);          \
-    RT_CAT(uint, RT_N_##n) rt_r = rt_size < (RT_CAT(uint, RT_N_##n))(0x38800000u) ? rt_small : rt_normal;      \
-    rt_r = rt_size >= (RT_CAT(uint, RT_N_##n))(0x477ff000u) ? (RT_CAT(uint, RT_N_##n))(0x7f800000u) : rt_r;    \
-    rt_r = rt_size > (RT_CAT(uint, RT_N_##n))(0x7f800000u) ? rt_size : rt_r;                                   \
-    RT_AS(float, n)(rt_r | rt_sign);                                                                           \
-  })
+#define RT_F_NARROW_FUNCTION(n)                                                                        \
+  inline RT_CAT(float, RT_N_##n) rt_narrow_f16_##n(RT_CAT(float, RT_N_##n) a) {                        \
+    typedef RT_CAT(uint, RT_N_##n) bits;                                                               \
+    const bits u = RT_AS(uint, n)(a), sign = u & 0x80000000u, size = u & 0x7fffffffu;                  \
+    const bits normal = (size + 0xfffu + ((size >> 13) & 1u)) & 0xffffe000u;                           \
+    const bits small = RT_AS(uint, n)((RT_AS(float, n)(size) + 0.5f) - 0.5f);                          \
+    bits r = size < (bits)(0x38800000u) ? small : normal;                                              \
+    r = size >= (bits)(0x477ff000u) ? (bits)(0x7f800000u) : r;                                         \
+    r = size > (bits)(0x7f800000u) ? size : r;                                                         \
+    return RT_AS(float, n)(r | sign);                                                                  \
+  }
+RT_F_NARROW_FUNCTION(1)
+RT_F_NARROW_FUNCTION(2)
+RT_F_NARROW_FUNCTION(4)
+RT_F_NARROW_FUNCTION(8)
+RT_F_NARROW_FUNCTION(16)
+#define RT_F_NARROW_f16(n, a) rt_narrow_f16_##n(a)
 #define RT_F_NARROW_bf16(n, a)                                              \
   ({                                                                        \
     const RT_CAT(uint, RT_N_##n) rt_u = RT_AS(uint, n)(a);                  \
