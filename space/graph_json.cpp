@@ -128,6 +128,7 @@ Operator parse_graph_operator(const Json& json, const std::string& origin) {
     if (fields.has("data")) values.back() = read_data(fields, graph.inputs.back());
     fields.finish();
   }
+  if (graph.inputs.empty()) object.fail("inputs", "names no tensor");
   const auto shapes = read_shapes(object);
   const std::vector<std::string> compute = strings_of(object, "compute");
   for (std::size_t i = 0; i < compute.size(); ++i) {

@@ -264,7 +264,9 @@ bool packs_in_64_bits(const Task& task) {
   return info(task.reduce_op()).state == State::kArg && bytes_of(task.accumulator()) == 4;
 }
 
-bool adds_to_the_output(const Task& task) { return !reject_atomics(task); }
+bool adds_to_the_output(const Task& task) {
+  return !reject_atomics(task) && !(task.fused && reject_fused(*task.fused, B::kNone, G::kAtomic));
+}
 
 std::optional<Rejection> reject_mapping(const Task& task, BlockCombine block, GridCombine grid) {
   std::optional<Rejection> rejection = reject_block(task, block);

@@ -68,6 +68,7 @@ class Importer {
     place_.clear();
     find_outputs();
     if (graph_.outputs.empty()) fail("computes no output");
+    if (graph_.inputs.empty()) fail("reads no input");
     Operator op = operator_of(std::move(graph_));
     if (json_.contains("op") && json_.at("op").is_string()) op.name = json_.at("op").get<std::string>();
     return op;

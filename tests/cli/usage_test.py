@@ -5,7 +5,7 @@ import os
 
 from redtune import NO_DEVICE, SMALL, CommandLine, main
 
-VERBS = ["tune", "space", "show", "run", "compile", "train", "replay", "best", "devices", "targets", "doctor", "version"]
+VERBS = ["tune", "space", "show", "run", "compile", "import", "train", "replay", "best", "devices", "targets", "doctor", "version"]
 
 
 class Usage(CommandLine):
