@@ -126,7 +126,10 @@ std::string ConfigStore::put(const Config& config, bool force) {
     return path;
   }
   // Inline values belong to a test case, not to what was tuned.
-  for (Config& c : configs) c.op.data.reset();
+  for (Config& c : configs) {
+    c.op.data.reset();
+    c.op.values.clear();
+  }
   write_configs(path, std::move(configs));
   return path;
 }
