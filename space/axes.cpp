@@ -125,8 +125,13 @@ int max_fused_vector(const Task& task) {
   if (task.target.aligned_vectors) {
     steps |= static_cast<std::uint64_t>(task.nest().input().offset);
     for (const Group& group : groups) {
-      if (&group != &groups.back()) steps |= static_cast<std::uint64_t>(group.extent > 1 ? group.stride : 0);
-      else if (group.role == Role::kParallel) steps |= static_cast<std::uint64_t>(group.extent);
+      const bool inner_kept = groups.back().role == Role::kParallel;
+      if (&group == &groups.back()) {
+        if (inner_kept) steps |= static_cast<std::uint64_t>(group.extent);
+      } else if (group.extent > 1) {
+        steps |= static_cast<std::uint64_t>(group.stride);
+        if (inner_kept) steps |= static_cast<std::uint64_t>(group.output_stride);
+      }
     }
   }
   while (steps % static_cast<std::uint64_t>(vec) != 0) vec /= 2;
