@@ -35,6 +35,7 @@ std::vector<double> sizes_of(const Canonical& canonical) {
 
 /// What must agree before sizes are compared at all.
 std::string kind_of(const Operator& op, const Canonical& canonical) {
+  if (op.graph) return op.key();  // sizes alone tell nothing of statements
   std::string kind(name(op.reduction().op));
   for (DType type : {op.input().dtype, op.reduction().accumulator, op.output().dtype})
     kind += "," + std::string(name(type));
@@ -49,6 +50,7 @@ std::string kind_of(const Operator& op, const Canonical& canonical) {
 
 /// Everything that the kernel of an operator depends on, whatever its axes are called.
 std::string function_of(const Operator& op, const Canonical& canonical) {
+  if (op.graph) return op.key();
   std::string text = kind_of(op, canonical);
   for (std::int64_t number : {op.input().offset, std::int64_t{op.reduction().ddof}})
     text += ";" + std::to_string(number);

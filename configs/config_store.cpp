@@ -58,7 +58,7 @@ std::string slug(const std::string& text) {
   return result.empty() ? "device" : result.substr(0, kLongest);
 }
 
-std::string family_of(const Operator& op) { return std::string(name(op.reduction().op)); }
+std::string family_of(const Operator& op) { return op.graph ? "graph" : std::string(name(op.reduction().op)); }
 
 void write_configs(const std::string& path, std::vector<Config> configs) {
   // Sorted, so that the same entries are the same bytes whatever the order of tuning was.
@@ -160,7 +160,10 @@ PutReport ConfigStore::put_all(const std::vector<Config>& fresh, bool force) {
   }
   if (report.added + report.replaced == 0) return report;
   // Inline values belong to a test case, not to what was tuned.
-  for (Config& c : configs) c.op.data.reset();
+  for (Config& c : configs) {
+    c.op.data.reset();
+    c.op.values.clear();
+  }
   write_configs(path, std::move(configs));
   return report;
 }

@@ -66,6 +66,8 @@ SuiteEntry entry_of(const Json& json, const std::string& origin, const std::stri
 
 }  // namespace
 
+bool is_suite(const Json& json) { return json.is_object() && json.contains("redtune_suite"); }
+
 double published_seconds(const SuiteEntry& entry, const std::string& method) {
   for (const auto& [name, seconds] : entry.published) {
     if (name == method) return seconds;

@@ -143,7 +143,7 @@ Text unrolled(const F&, const S& s) {
 }
 
 Text registers(const F& f, const S& s) {
-  const int bytes = state_bytes(f.task->reduce_op(), f.task->accumulator());
+  const int bytes = f.task->state_bytes();
   return fmt::format("rows*acc*vec = {}*{}*{} accumulators of {} bytes = {} bytes of registers per thread",
                      s.rows, s.acc, s.vec, bytes, std::int64_t{s.rows} * s.acc * s.vec * bytes);
 }
@@ -162,7 +162,7 @@ Text shared_bytes(const F& f, const S& s) {
   return fmt::format(
       "rx*px{} = {} partial results of {} bytes, target {} has {} bytes of shared memory per block",
       f.axes.row_type ? "" : "*vec", lanes * s.rx * s.px,
-      state_bytes(f.task->reduce_op(), f.task->accumulator()), f.task->target.name,
+      f.task->state_bytes(), f.task->target.name,
       f.task->target.shared_bytes_per_block);
 }
 
@@ -463,7 +463,7 @@ SpaceFacts facts_of(const Task& task) {
   f.units_log = ceil_log2(task.target.units);
   // A CPU pays nanoseconds for a block; a GPU is full at its resident blocks of 64 threads.
   f.waves_log = f.cpu ? 6 : std::max(3, floor_log2(task.target.max_threads_per_unit) - 6);
-  f.accumulator_log = ceil_log2(state_bytes(task.reduce_op(), task.accumulator()));
+  f.accumulator_log = ceil_log2(task.state_bytes());
   return f;
 }
 
