@@ -177,7 +177,7 @@ namespace {
 /// Once per graph and thread: isl takes milliseconds.
 void check_legal(const Task& task) {
   thread_local std::set<std::string> checked;
-  if (!checked.insert(task.op.key()).second) return;
+  if (!checked.insert(task.op.key() + " in " + std::to_string(task.groups->size())).second) return;
   std::vector<FusedGroup> groups;
   for (const Task& group : *task.groups) groups.push_back(*group.fused);
   const std::string broken = check_fusion(*task.op.graph, groups);

@@ -21,8 +21,9 @@ struct OpenAccess {
 /// One group while it is put together.
 class GroupBuilder {
  public:
-  GroupBuilder(const Graph& graph, std::vector<std::int64_t> extents, std::size_t kept)
-      : graph_(graph), extents_(std::move(extents)), kept_(kept) {}
+  /// `substitutes`: elementwise producers are computed where they are read; else they are loads too.
+  GroupBuilder(const Graph& graph, std::vector<std::int64_t> extents, std::size_t kept, bool substitutes = true)
+      : graph_(graph), extents_(std::move(extents)), kept_(kept), substitutes_(substitutes) {}
 
   std::vector<Index> iterators() const {
     std::vector<Index> list;
@@ -68,7 +69,7 @@ class GroupBuilder {
     for (std::size_t r = 0; r < reductions.size() && node < 0; ++r) {
       if (reductions[r].statement == tensor) node = result(static_cast<int>(r));
     }
-    if (node < 0 && producer != nullptr && !producer->reduce) {
+    if (node < 0 && producer != nullptr && !producer->reduce && substitutes_) {
       // Its iterators at these indices: axis by axis, unit axes have none.
       std::vector<Index> at(producer->iterators.size());
       for (std::size_t a = 0; a < producer->axes.size(); ++a) {
@@ -233,6 +234,7 @@ class GroupBuilder {
   const Graph& graph_;
   std::vector<std::int64_t> extents_;
   std::size_t kept_;
+  bool substitutes_;
   std::vector<OpenAccess> accesses_;
   std::vector<FusedStore> body_stores_, tail_stores_;
   std::map<std::string, int> elements_;

@@ -27,6 +27,20 @@ class Fusion {
     return groups;
   }
 
+  std::vector<FusedGroup> run_apart() {
+    std::set<std::string> wanted(graph_.outputs.begin(), graph_.outputs.end());
+    std::vector<FusedGroup> groups;
+    for (auto s = graph_.statements.rbegin(); s != graph_.statements.rend(); ++s) {
+      if (!wanted.contains(s->result.name)) continue;
+      for (const GraphNode& node : s->nodes) {
+        if (node.kind == GraphNode::Kind::kAccess) wanted.insert(node.tensor);
+      }
+      groups.push_back(build_apart(*s));
+    }
+    std::reverse(groups.begin(), groups.end());
+    return groups;
+  }
+
  private:
   /// An elementwise output, with its iterators at a point of the group.
   struct Member {
@@ -376,13 +390,26 @@ class Fusion {
       builder.store_tail(tail.statement->result, indices,
                          builder.element(tail.statement->result.name, indices));
     }
+    return finished(builder,
+                    plan.reductions.empty() ? *plan.bodies.front().statement : *plan.reductions.front());
+  }
+
+  FusedGroup build_apart(const GraphStatement& statement) const {
+    GroupBuilder builder(graph_, extents_of(statement), statement.kept, false);
+    const std::vector<Index> here = builder.iterators(), indices = result_indices(statement, here);
+    if (statement.reduce) {
+      builder.reduce(statement, here);
+      builder.store_tail(statement.result, indices, builder.element(statement.result.name, indices));
+    } else {
+      builder.store_body(statement.result, indices, builder.value(statement, here));
+    }
+    return finished(builder, statement);
+  }
+
+  static FusedGroup finished(GroupBuilder& builder, const GraphStatement& statement) {
     std::string problem;
     std::optional<FusedGroup> group = builder.finish(problem);
-    if (!group) {
-      const GraphStatement& first =
-          plan.reductions.empty() ? *plan.bodies.front().statement : *plan.reductions.front();
-      throw UserError("statement of " + first.result.name + ": " + problem);
-    }
+    if (!group) throw UserError("statement of " + statement.result.name + ": " + problem);
     return *group;
   }
 
@@ -461,6 +488,7 @@ bool FusedGroup::stores_results() const {
 }
 
 std::vector<FusedGroup> fuse(const Graph& graph) { return Fusion(graph).run(); }
+std::vector<FusedGroup> fuse_nothing(const Graph& graph) { return Fusion(graph).run_apart(); }
 
 Operator nest_of(const FusedGroup& group) {
   Operator op;

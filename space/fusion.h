@@ -73,6 +73,9 @@ struct FusedGroup {
 /// non-affine after iterators were split.
 std::vector<FusedGroup> fuse(const Graph& graph);
 
+/// One group per statement that an output needs, every result through memory: what fusion is measured against.
+std::vector<FusedGroup> fuse_nothing(const Graph& graph);
+
 /// The loop nest of a group as a reduction of its main access, for everything that tiles: canonical form,
 /// search space, default schedule. A group without reductions is the maximum over one element.
 Operator nest_of(const FusedGroup& group);

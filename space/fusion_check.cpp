@@ -45,6 +45,9 @@ class FusionCheck {
   FusionCheck(const Graph& graph, const std::vector<FusedGroup>& groups) : graph_(graph), groups_(groups) {
     for (std::size_t g = 0; g < groups.size(); ++g) {
       for (const FusedReduction& reduction : groups[g].reductions) home_[reduction.statement] = g;
+      for (const FusedStore& store : groups[g].body_stores) {
+        home_.emplace(groups[g].accesses[static_cast<std::size_t>(store.access)].tensor, g);
+      }
     }
   }
 
@@ -77,10 +80,23 @@ class FusionCheck {
     return place->second;
   }
 
-  /// Elements of results: { T[e] -> U[f] }, flat offsets, U a reduction's result or an input; elementwise
-  /// statements are composed away.
-  isl::union_map dependences(const std::string& tensor) {
-    if (const auto known = dependences_.find(tensor); known != dependences_.end()) return known->second;
+  /// Elementwise results that the group loads instead of computing them again.
+  std::set<std::string> loaded_by(const FusedGroup& group) const {
+    std::set<std::string> names;
+    for (const FusedNode& node : group.nodes) {
+      if (node.kind != FusedNode::Kind::kLoad) continue;
+      const std::string& tensor = group.accesses[static_cast<std::size_t>(node.index)].tensor;
+      const GraphStatement* producer = graph_.statement_of(tensor);
+      if (producer != nullptr && !producer->reduce) names.insert(tensor);
+    }
+    return names;
+  }
+
+  /// Elements of results: { T[e] -> U[f] }, flat offsets, U a reduction's result, an input or one of
+  /// `loaded`; other elementwise statements are composed away.
+  isl::union_map dependences(const std::string& tensor, const std::set<std::string>& loaded) {
+    const auto key = std::make_pair(tensor, loaded);
+    if (const auto known = dependences_.find(key); known != dependences_.end()) return known->second;
     const GraphStatement& s = *graph_.statement_of(tensor);
     isl::union_map all(context_.get(), "{ }");
     std::vector<std::int64_t> extents;
@@ -103,10 +119,11 @@ class FusionCheck {
           box.bounds + " and e = " + isl_text(written, "i") + " and f = " + isl_text(offset, "i") + " }";
       isl::union_map step(context_.get(), text);
       const GraphStatement* producer = graph_.statement_of(node.tensor);
-      if (producer != nullptr && !producer->reduce) step = step.apply_range(dependences(node.tensor));
+      const bool composed = producer != nullptr && !producer->reduce && !loaded.contains(node.tensor);
+      if (composed) step = step.apply_range(dependences(node.tensor, loaded));
       all = all.unite(step);
     }
-    dependences_.emplace(tensor, all);
+    dependences_.emplace(key, all);
     return all;
   }
 
@@ -135,7 +152,7 @@ class FusionCheck {
   /// an output.
   std::string check(std::size_t g, const std::string& tensor, const isl::union_map& at, bool tail) {
     const FusedGroup& group = groups_[g];
-    const isl::union_map wanted = dependences(tensor);
+    const isl::union_map wanted = dependences(tensor, loaded_by(group));
     isl::union_map given(context_.get(), "{ }");
     for (const FusedNode& node : group.nodes) {
       if (node.kind != FusedNode::Kind::kLoad) continue;
@@ -183,7 +200,7 @@ class FusionCheck {
   IslContext context_;
   std::map<std::string, std::string> tuples_;
   std::map<std::string, std::size_t> home_;
-  std::map<std::string, isl::union_map> dependences_;
+  std::map<std::pair<std::string, std::set<std::string>>, isl::union_map> dependences_;
 };
 
 }  // namespace

@@ -48,8 +48,7 @@ Task group_task(const Operator& op, const Target& target, FusedGroup group) {
   return task;
 }
 
-Task make_graph_task(Operator op, Target target) {
-  std::vector<FusedGroup> groups = fuse(*op.graph);
+Task make_graph_task(const Operator& op, const Target& target, std::vector<FusedGroup> groups) {
   RT_CHECK(!groups.empty(), "graph without groups");
   std::size_t main = 0;
   std::vector<Task> tasks;
@@ -95,9 +94,14 @@ double Task::compulsory_bytes() const {
 std::string Task::key() const { return op.key() + " @ " + target.name; }
 
 Task make_task(Operator op, Target target) {
-  if (op.graph) return make_graph_task(std::move(op), std::move(target));
+  if (op.graph) return make_graph_task(op, target, fuse(*op.graph));
   Canonical canonical = coalesce(op);
   return {std::move(op), std::move(canonical), std::move(target), {}, nullptr, nullptr, nullptr, 0};
+}
+
+Task make_unfused_task(Operator op, Target target) {
+  RT_CHECK(static_cast<bool>(op.graph), "a single reduction has nothing to take apart");
+  return make_graph_task(op, target, fuse_nothing(*op.graph));
 }
 
 InputLayout input_layout(const Operator& op) {

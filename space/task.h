@@ -42,6 +42,8 @@ struct Task {
 };
 
 Task make_task(Operator op, Target target);
+/// Of the general form, with a kernel per statement: what fusion is measured against.
+Task make_unfused_task(Operator op, Target target);
 
 /// Where the inputs of an operator lie in the one block of memory that holds them all: a multiple of 128 bytes each.
 struct InputLayout {

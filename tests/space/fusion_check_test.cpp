@@ -27,6 +27,15 @@ TEST(FusionCheck, PassesWhatIsRight) {
   EXPECT_EQ(check_fusion(*op.graph, groups), "");
 }
 
+TEST(FusionCheck, PassesAKernelPerStatement) {
+  const Operator op = softmax();
+  std::vector<FusedGroup> groups = fuse_nothing(*op.graph);
+  ASSERT_EQ(groups.size(), 5u);
+  EXPECT_EQ(check_fusion(*op.graph, groups), "");
+  std::swap(groups[1], groups[2]);  // E is loaded by S
+  EXPECT_THAT(check_fusion(*op.graph, groups), HasSubstr("reads E before it is computed"));
+}
+
 TEST(FusionCheck, FindsGroupsInTheWrongOrder) {
   const Operator op = softmax();
   std::vector<FusedGroup> groups = fuse(*op.graph);
