@@ -21,14 +21,9 @@ using testing::ElementsAre;
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
 /// Inputs X f32 [2,3], B f32 [3], N i32 [3]; the reference of one result "S".
-Reference of(const std::string& compute, const std::vector<float>& x, const std::vector<float>& b = {1, 2, 4},
-             const std::vector<std::int32_t>& n = {7, -3, 2}) {
+Reference of(const std::string& compute, const std::vector<float>& x, const std::vector<float>& b = {1, 2, 4}, const std::vector<std::int32_t>& n = {7, -3, 2}) {
   const Operator op = parse_operator(
-      parse_json(
-          R"({"inputs": {"X": {"shape": [2, 3]}, "B": {"shape": [3]}, "N": {"shape": [3], "dtype": "i32"}}, "compute": [)" +
-              compute + R"(], "outputs": ["S"]})",
-          "op"),
-      "op");
+      parse_json(R"({"inputs": {"X": {"shape": [2, 3]}, "B": {"shape": [3]}, "N": {"shape": [3], "dtype": "i32"}}, "compute": [)" + compute + R"(], "outputs": ["S"]})", "op"), "op");
   const InputLayout layout = input_layout(op);
   std::vector<unsigned char> bytes(static_cast<std::size_t>(layout.bytes));
   std::memcpy(bytes.data() + layout.offsets[0], x.data(), x.size() * 4);
@@ -51,15 +46,12 @@ TEST(GraphReference, ReductionsOfExpressions) {
 
 TEST(GraphReference, IndicesBroadcastsAndChains) {
   EXPECT_THAT(of(R"("S[j,i] = X[i,j] + B[j]")", {1, 2, 3, 4, 5, 6}).values, ElementsAre(2, 5, 4, 7, 7, 10));
-  EXPECT_THAT(of(R"("A[i] = sum(j) X[i,j]", "S[i,j] = X[i,j] / A[i]")", {1, 1, 2, 2, 4, 2}).values,
-              ElementsAre(0.25, 0.25, 0.5, 0.25, 0.5, 0.25));
+  EXPECT_THAT(of(R"("A[i] = sum(j) X[i,j]", "S[i,j] = X[i,j] / A[i]")", {1, 1, 2, 2, 4, 2}).values, ElementsAre(0.25, 0.25, 0.5, 0.25, 0.5, 0.25));
   EXPECT_THAT(of(R"("S[j] = X[j/2, 2-j] * B[2-j]")", {1, 2, 3, 4, 5, 6}).values, ElementsAre(12, 4, 4));
 }
 
 TEST(GraphReference, FunctionsAsNumPyHasThem) {
-  const auto one = [](const std::string& call, float x) {
-    return of("\"S[i,j] = " + call + "\"", {x, x, x, x, x, x}).values.front();
-  };
+  const auto one = [](const std::string& call, float x) { return of("\"S[i,j] = " + call + "\"", {x, x, x, x, x, x}).values.front(); };
   EXPECT_THAT(one("exp(X[i,j])", 1), DoubleEq(std::exp(1.0)));
   EXPECT_THAT(one("log(X[i,j])", 0), -kInf);
   EXPECT_TRUE(std::isnan(one("sqrt(X[i,j])", -1)));
@@ -77,23 +69,22 @@ TEST(GraphReference, FunctionsAsNumPyHasThem) {
 }
 
 TEST(GraphReference, CastsRoundCutAndWrap) {
-  EXPECT_THAT(of(R"("S[j] = f32(f16(X[0,j]))")", {2049, 65520, 0x1p-25F, 0, 0, 0}).values, ElementsAre(2048, kInf, 0));
-  EXPECT_THAT(of(R"("S[j] = i32(X[0,j])")", {-2.75F, 3e9F, std::numeric_limits<float>::quiet_NaN(), 0, 0, 0}).integers, ElementsAre(-2, 2147483647, 0));
-  EXPECT_THAT(of(R"("S[j] = i8(N[j])")", {}, {}, {300, -129, 5}).integers, ElementsAre(44, 127, 5));
-  EXPECT_THAT(of(R"("S[j] = bool(X[0,j])")", {0, -0.25F, 3, 0, 0, 0}).integers, ElementsAre(0, 1, 1));
+  EXPECT_THAT(of(R"x("S[j] = f32(f16(X[0,j]))")x", {2049, 65520, 0x1p-25F, 0, 0, 0}).values, ElementsAre(2048, kInf, 0));
+  EXPECT_THAT(of(R"x("S[j] = i32(X[0,j])")x", {-2.75F, 3e9F, std::numeric_limits<float>::quiet_NaN(), 0, 0, 0}).integers, ElementsAre(-2, 2147483647, 0));
+  EXPECT_THAT(of(R"x("S[j] = i8(N[j])")x", {}, {}, {300, -129, 5}).integers, ElementsAre(44, 127, 5));
+  EXPECT_THAT(of(R"x("S[j] = bool(X[0,j])")x", {0, -0.25F, 3, 0, 0, 0}).integers, ElementsAre(0, 1, 1));
   EXPECT_THAT(of(R"("S[j] = N[j] * N[j]")", {}, {}, {65536, -3, 46341}).integers, ElementsAre(0, 9, -2147479015));
 }
 
 TEST(GraphReference, ExactStaysExactAndRoundingIsBounded) {
   EXPECT_THAT(of(R"("S[i] = sum(j) X[i,j] * B[j]")", {0.125F, 2, 3, 4, 5, 6}).tolerance, Each(0));
-  const Reference rounded = of(R"("S[i] = sum(j) exp(X[i,j])") ", {1, 2, 3, 4, 5, 6});
-      EXPECT_GT(rounded.tolerance[0], 0);
+  const Reference rounded = of(R"x("S[i] = sum(j) exp(X[i,j])")x", {1, 2, 3, 4, 5, 6});
+  EXPECT_GT(rounded.tolerance[0], 0);
   EXPECT_LT(rounded.tolerance[0], 1e-4);
   // A comparison that rounding may turn leaves what it selects open.
-  const Reference open =
-      of(R"("S[i,j] = select(exp(log(X[i,j])) >= X[i,j], 1.0, 2.0)") ", {3, 3, 3, 3, 3, 3});
-      EXPECT_THAT(open.tolerance, Each(testing::Ge(1)));
-  EXPECT_THAT(of(R"("S[i,j] = select(X[i,j] >= 3, 1.0, 2.0)")", {3, 3, 3, 3, 3, 3}).tolerance, Each(0));
+  const Reference open = of(R"x("S[i,j] = select(exp(log(X[i,j])) >= X[i,j], 1.0, 2.0)")x", {3, 3, 3, 3, 3, 3});
+  EXPECT_THAT(open.tolerance, Each(testing::Ge(1)));
+  EXPECT_THAT(of(R"x("S[i,j] = select(X[i,j] >= 3, 1.0, 2.0)")x", {3, 3, 3, 3, 3, 3}).tolerance, Each(0));
 }
 
 }  // namespace

@@ -15,9 +15,9 @@ namespace {
 using testing::HasSubstr;
 
 Operator softmax() {
-  return parse_operator(parse_json(R"({"inputs": {"X": {"shape": [6, 8]}, "B": {"shape": [6]}},
+  return parse_operator(parse_json(R"x({"inputs": {"X": {"shape": [6, 8]}, "B": {"shape": [6]}},
     "compute": ["M[i] = max(j) X[i,j]", "E[i,j] = exp(X[i,j] - M[i])", "S[i] = sum(j) E[i,j]", "L[i] = log(S[i]) + M[i] + B[i]", "P[i,j] = E[i,j] / S[i]"],
-    "outputs": ["P", "L"]})", "op"), "op");
+    "outputs": ["P", "L"]})x", "op"), "op");
 }
 
 TEST(FusionCheck, PassesWhatIsRight) {
@@ -51,8 +51,7 @@ TEST(FusionCheck, FindsAnOperandThatIsNotRead) {
       if (right[g].nodes[n].kind != FusedNode::Kind::kLoad) continue;
       std::vector<FusedGroup> wrong = right;
       wrong[g].nodes[n].kind = FusedNode::Kind::kNumber;
-      EXPECT_THAT(check_fusion(*op.graph, wrong), HasSubstr("without all that it depends on"))
-          << g << " " << n;
+      EXPECT_THAT(check_fusion(*op.graph, wrong), HasSubstr("without all that it depends on")) << g << " " << n;
     }
   }
 }
@@ -69,9 +68,7 @@ TEST(FusionCheck, FindsAnOperandThatIsReadAtTheWrongPlace) {
 TEST(FusionCheck, FindsATailOfAReductionThatIsMissing) {
   const Operator op = softmax();
   std::vector<FusedGroup> groups = fuse(*op.graph);
-  const auto home = std::find_if(groups.begin(), groups.end(), [](const FusedGroup& g) {
-    return !g.reductions.empty() && g.reductions[0].statement == "S";
-  });
+  const auto home = std::find_if(groups.begin(), groups.end(), [](const FusedGroup& g) { return !g.reductions.empty() && g.reductions[0].statement == "S"; });
   ASSERT_NE(home, groups.end());
   home->reductions.clear();
   EXPECT_THAT(check_fusion(*op.graph, groups), HasSubstr("computes L without all"));

@@ -102,16 +102,16 @@ void print_people(const Task& task, const Schedule& schedule, const Outcome& out
                   const std::vector<unsigned char>& bytes) {
   std::cout << task.op.title() << " on " << task.target.name << ", schedule \"" << schedule.text()
             << "\" (mapping " << schedule.mapping() << ")\n";
-  constexpr std::size_t kShown = 8;
+  constexpr std::size_t kShownValues = 8;
   const std::vector<std::vector<unsigned char>> parts = parts_of(task.op, bytes);
   for (std::size_t t = 0; t < parts.size(); ++t) {
     const Tensor& out = task.op.outputs[t];
     const auto item = static_cast<std::size_t>(bytes_of(out.dtype));
     std::vector<std::string> values;
-    for (std::size_t i = 0; i + item <= parts[t].size() && values.size() < kShown; i += item) {
+    for (std::size_t i = 0; i + item <= parts[t].size() && values.size() < kShownValues; i += item) {
       values.push_back(element_text(out.dtype, parts[t].data() + i));
     }
-    const bool more = parts[t].size() / item > kShown;
+    const bool more = parts[t].size() / item > kShownValues;
     std::cout << out.name << " = [" << join(values, ", ") << (more ? ", ..." : "") << "], "
               << format_count(out.elements()) << " " << name(out.dtype) << "\n";
   }
