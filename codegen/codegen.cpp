@@ -5,6 +5,7 @@
 
 #include "codegen/embedded_device.h"
 #include "codegen/emit.h"
+#include "codegen/fused_program.h"
 #include "codegen/lower.h"
 #include "codegen/operator_text.h"
 #include "support/error.h"
@@ -14,14 +15,14 @@ namespace redtune {
 namespace {
 
 constexpr std::int64_t kFillElementsPerThread = 4;
-/// From this many outputs on partials are kept by block, so that the second kernel reads whole lines of outputs.
-constexpr std::int64_t kByBlockFrom = 64;
 
 bool is_cpu(const Target& target) { return target.kind == TargetKind::kOpenClCpu; }
 
 std::string text_head(const Task& task) {
   return task.needs_64bit_index() ? "#define rt_index rt_i64\n" : "#define rt_index rt_i32\n";
 }
+
+}  // namespace
 
 KernelLaunch launch_of(const KernelPlan& plan, std::vector<int> arguments) {
   KernelLaunch launch;
@@ -35,22 +36,24 @@ KernelLaunch launch_of(const KernelPlan& plan, std::vector<int> arguments) {
   return launch;
 }
 
-/// Appends the kernel that fills buffer `buffer` with the number of type `type` that has these bits, and its launch.
-void add_fill(const Task& task, int buffer, DType type, std::uint64_t bits, Program& program) {
+void add_fill(const Task& task, int buffer, DType type, std::uint64_t bits, Program& program,
+              const std::string& entry) {
   const std::int64_t outputs = program.buffers[static_cast<std::size_t>(buffer)].elements;
   const bool cpu = is_cpu(task.target);
   const int threads = cpu ? 1 : 256;
   // A CPU device gets a few large blocks, a GPU four elements per thread.
   const std::int64_t chunk = cpu ? std::max<std::int64_t>(4096, ceil_div(outputs, 4 * task.target.units))
                                  : threads * kFillElementsPerThread;
-  program.text += emit_fill(type, bits, program.buffers[static_cast<std::size_t>(buffer)].dtype, outputs, chunk, threads);
+  program.text += emit_fill(type, bits, program.buffers[static_cast<std::size_t>(buffer)].dtype, outputs, chunk, threads, entry);
   KernelLaunch fill;
-  fill.entry = "rt_fill";
+  fill.entry = entry;
   fill.grid = {ceil_div(outputs, chunk), 1, 1};
   fill.block = {threads, 1, 1};
   fill.arguments = {buffer};
   program.launches.push_back(fill);
 }
+
+namespace {
 
 /// The reduction of partials as a task of its own: same operator over the accumulator type, so that one generator
 /// serves both kernels. An element stands for a partial result, whatever that holds.
@@ -80,13 +83,13 @@ Task final_task(const Task& task, PartialLayout layout, std::int64_t outputs, st
   return make_task(std::move(op), task.target);
 }
 
-/// Partials are few: one pass without any split. A CPU device walks them serially with the widest vectors; a GPU
-/// gives a warp or more to the partials of one output, or a thread to each output of a line.
+}  // namespace
+
 Schedule final_schedule(const Task& task) {
   const Axes axes = axes_of(task.canonical);
   const auto up = [](std::int64_t v) { return static_cast<std::int32_t>(std::bit_ceil(static_cast<std::uint64_t>(v))); };
   Schedule s;
-  s.vec = info(task.reduce_op()).state == State::kValue ? max_vector(task) : 1;
+  s.vec = info(task.reduce_op()).state == State::kValue && !(task.fused && task.fused->reductions.size() > 1) ? max_vector(task) : 1;
   if (is_cpu(task.target)) {
     const std::int64_t units = (axes.kept + (axes.row_type ? 1 : s.vec) - 1) / (axes.row_type ? 1 : s.vec);
     const std::int64_t blocks = 4 * task.target.units;
@@ -104,6 +107,8 @@ Schedule final_schedule(const Task& task) {
   return s;
 }
 
+namespace {
+
 void add_second_kernel(const Task& task, const KernelPlan& main, PartialLayout layout, std::int64_t splits,
                        Program& program) {
   const Task final = final_task(task, layout, program.buffers[1].elements, splits);
@@ -120,6 +125,7 @@ void add_second_kernel(const Task& task, const KernelPlan& main, PartialLayout l
 }  // namespace
 
 Program generate(const Task& task, const Schedule& schedule) {
+  if (task.groups) return generate_graph(task, schedule);
   Program program;
   program.text = text_head(task);
   const Tensor& input = task.op.input();
@@ -190,6 +196,7 @@ std::string full_text(const Program& program, TargetKind kind) {
   if (program.text.find("RT_OPERATOR(") != std::string::npos) {
     text += std::string(embedded_device_file("states" + suffix)) + "\n";
   }
+  if (program.text.find("RT_F_") != std::string::npos) text += std::string(embedded_device_file("elementwise" + suffix)) + "\n";
   return text + program.text;
 }
 

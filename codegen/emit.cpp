@@ -1,17 +1,17 @@
 #include "codegen/emit.h"
 
 #include <algorithm>
+#include <optional>
 
+#include "codegen/fused_text.h"
 #include "codegen/number_text.h"
 #include "codegen/operator_text.h"
 #include "codegen/writer.h"
 #include "support/error.h"
+#include "support/text.h"
 
 namespace redtune {
 namespace {
-
-/// Of the word that tells a block whether it drew the last ticket.
-std::int64_t ticket_bytes(GridCombine grid) { return grid == GridCombine::kLastBlock ? 4 : 0; }
 
 class KernelEmitter {
  public:
@@ -22,6 +22,7 @@ class KernelEmitter {
         t_(plan.tiling),
         row_(plan.axes.row_type),
         o_(plan),
+        fused_(plan.fused ? std::optional<FusedText>(plan) : std::nullopt),
         acc_(name(plan.accumulator)),
         out_(name(plan.result)) {}
 
@@ -71,7 +72,8 @@ class KernelEmitter {
     std::string args = "RT_GLOBAL const " + o_.input_type() + "* RT_RESTRICT x, ";
     const std::string parts = "RT_GLOBAL " + (packs_states(plan_) ? "rt_u64" : o_.stored_type()) + "* part";
     const bool no_output = s_.grid == GridCombine::kSecondKernel || s_.grid == GridCombine::kPrivateAtomic;
-    args += no_output ? parts : "RT_GLOBAL rt_" + out_ + "* y";
+    if (fused_) args = (plan_.reads_states ? args : "") + join(fused_->parameters(), ", ") + (no_output ? ", " + parts : "");
+    else args += no_output ? parts : "RT_GLOBAL rt_" + out_ + "* y";
     if (has_tickets(s_.grid)) args += ", " + parts + ", RT_GLOBAL rt_u32* ticket";
     const int bx = row_ ? s_.rx : s_.px, by = row_ ? s_.px : s_.rx;
     const std::string head = plan_.entry + ", " + num(bx) + ", " + num(by);
@@ -91,7 +93,7 @@ class KernelEmitter {
     const bool has_x = row_ ? s_.rx > 1 : s_.px > 1, has_y = row_ ? s_.px > 1 : s_.rx > 1;
     if (has_x) w_.line("const rt_index tx = RT_TX;");
     if (has_y) w_.line("const rt_index ty = RT_TY;");
-    if (o_.is_number()) {
+    if (o_.is_number() && plan_.reduces()) {
       w_.line("const rt_acc_" + acc_ + " rt_id = " +
               constant_text(plan_.accumulator, identity_bits(plan_.op, plan_.accumulator)) + ";");
     }
@@ -128,6 +130,7 @@ class KernelEmitter {
 
   // ---- one tile ----
   void tile_body() {
+    if (!plan_.reduces()) return emit(plan_.accumulate);
     for (std::int64_t q = 0; q < s_.rows; ++q) {
       for (std::int64_t a = 0; a < s_.acc; ++a) {
         w_.line(o_.type(s_.vec) + " " + accumulator(q, a) + " = " + o_.identity(s_.vec) + ";");
@@ -198,6 +201,7 @@ class KernelEmitter {
     }
     RT_CHECK(s.output.is_constant(), "output of a load is not unrolled: " + s.output.text());
     const std::int64_t q = s.output.constant();
+    if (fused_ && plan_.runs_body()) return fused_load(s, q);
     const std::string pointer = "x + (" + s.input_offset.text() + ")";
     switch (s.kind) {
       case PlanStatement::Kind::kLoad: {
@@ -212,6 +216,14 @@ class KernelEmitter {
       case PlanStatement::Kind::kScalarTail: w_.line(o_.take(1, "t" + num(q), pointer, s.position)); break;
       case PlanStatement::Kind::kStore: break;
     }
+  }
+
+  void fused_load(const PlanStatement& s, std::int64_t q) {
+    const bool single = s.kind == PlanStatement::Kind::kScalarTail;
+    const std::int64_t slot = s.kind == PlanStatement::Kind::kLoad && s.item.is_constant() ? s.item.constant() % s_.acc : 0;
+    std::vector<std::string> lines = fused_->body(single ? 1 : s_.vec, s);
+    if (plan_.reduces()) lines.push_back(o_.take_fused(single ? 1 : s_.vec, single ? "t" + num(q) : accumulator(q, slot), *fused_, s));
+    w_.block(lines);
   }
 
   /// One hint per cache line, `prefetch` bytes ahead; only where items are unrolled.
@@ -457,10 +469,10 @@ class KernelEmitter {
   }
 
   void store_output(const PlanStatement& s) {
+    if (fused_) return w_.block(fused_->tail(result_lanes(), s, o_.finished(result_lanes(), result(s.output.constant()))));
     const std::string words = "(" + o_.finished_word() + ", " + out_ + ", ";
     const auto whole = [&](const std::string& value) {
-      w_.line("RT_STORE" + words + num(s_.vec) + ", y + (" + s.output_offset.text() + "), " +
-              o_.finish(s_.vec, value) + ");");
+      w_.line("RT_STORE" + words + num(s_.vec) + ", y + (" + s.output_offset.text() + "), " + o_.finish(s_.vec, value) + ");");
     };
     store_vector(s, whole, [&](const Expr& offset, const std::string& value) {
       w_.line("RT_STORE1" + words + "y + (" + offset.text() + "), " + o_.finish(1, value) + ");");
@@ -468,11 +480,12 @@ class KernelEmitter {
   }
 
   void store_atomic(const PlanStatement& s) {
+    const std::string output = (fused_ ? fused_->output_pointer() : "y") + " + (";
     const auto whole = [&](const std::string& value) {
-      w_.line(o_.atomic(s_.vec, "y + (" + s.output_offset.text() + ")", o_.finish(s_.vec, value)));
+      w_.line(o_.atomic(s_.vec, output + s.output_offset.text() + ")", o_.finish(s_.vec, value)));
     };
     store_vector(s, whole, [&](const Expr& offset, const std::string& value) {
-      w_.line(o_.atomic(1, "y + (" + offset.text() + ")", o_.finish(1, value)));
+      w_.line(o_.atomic(1, output + offset.text() + ")", o_.finish(1, value)));
     });
   }
 
@@ -572,6 +585,7 @@ class KernelEmitter {
   const Tiling& t_;
   const bool row_;
   const OperatorText o_;
+  const std::optional<FusedText> fused_;
   const std::string acc_, out_;
   void (KernelEmitter::*on_store_)(const PlanStatement&) = nullptr;
   Writer w_;
@@ -581,12 +595,6 @@ class KernelEmitter {
 
 std::string emit_kernel(const KernelPlan& plan, const EmitOptions& options) {
   return KernelEmitter(plan, options).run();
-}
-
-std::int64_t shared_bytes(const KernelPlan& plan) {
-  const bool cluster = plan.schedule.grid == GridCombine::kCluster;
-  return ticket_bytes(plan.schedule.grid) + std::max(plan.rows_at_once * combine_bytes(plan),
-                                                     cluster ? plan.schedule.rows * result_bytes(plan) : 0);
 }
 
 }  // namespace redtune

@@ -24,9 +24,6 @@ std::string emit_kernel(const KernelPlan& plan, const EmitOptions& options);
 /// Text of the kernel that fills the output with the number of type `type` that has these bits; `chunk` elements per
 /// block of `threads`.
 std::string emit_fill(DType type, std::uint64_t bits, DType result, std::int64_t outputs, std::int64_t chunk,
-                      int threads);
-
-/// Shared memory that the kernel declares, in bytes.
-std::int64_t shared_bytes(const KernelPlan& plan);
+                      int threads, const std::string& entry = "rt_fill");
 
 }  // namespace redtune

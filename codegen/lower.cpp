@@ -213,10 +213,16 @@ class PlanBuilder {
       s.input_offset = base() + flat(row(at["q"]), h_.axes.kept_groups, &Group::stride) +
                        flat(at["ro"], h_.axes.outer_groups, &Group::stride) + unit * h_.s.vec * inner_stride;
       s.position = row_position(at["ro"], unit * h_.s.vec);
+      fill_accesses(s, [&](std::size_t a) {
+        return flat(row(at["q"]), h_.axes.kept_groups, a) + flat(at["ro"], h_.axes.outer_groups, a) + unit * h_.s.vec * inner_stride_of(a);
+      });
     } else {
       s.input_offset = base() + flat(index(n_.po), h_.axes.outer_groups, &Group::stride) +
                        flat(unit, h_.axes.reduced_groups, &Group::stride) + lane_start(column(at["q"])) * inner_stride;
       s.position = flat(unit, h_.axes.reduced_groups, &Group::position_stride);
+      fill_accesses(s, [&](std::size_t a) {
+        return flat(index(n_.po), h_.axes.outer_groups, a) + flat(unit, h_.axes.reduced_groups, a) + lane_start(column(at["q"])) * inner_stride_of(a);
+      });
     }
     return s;
   }
@@ -237,6 +243,10 @@ class PlanBuilder {
       s.input_offset = s.input_offset + element * stride;
       s.position = row_position(at["ro"], element);
     }
+    const Expr first = h_.masked_tail ? Expr(h_.axes.inner - h_.s.vec) : at["e"] + h_.t.inner_units * h_.s.vec;
+    fill_accesses(s, [&](std::size_t a) {
+      return flat(row(at["q"]), h_.axes.kept_groups, a) + flat(at["ro"], h_.axes.outer_groups, a) + first * inner_stride_of(a);
+    });
     return s;
   }
 
@@ -246,11 +256,13 @@ class PlanBuilder {
     s.output = q;
     if (h_.axes.row_type) {
       s.output_offset = flat(row(q), h_.axes.kept_groups, &Group::output_stride);
+      fill_accesses(s, [&](std::size_t a) { return flat(row(q), h_.axes.kept_groups, a); });
     } else {
       const Expr j = column(q), first = lane_start(j);
       const std::int64_t stride = h_.axes.inner_groups.empty() ? 1 : h_.axes.inner_groups.back().output_stride;
       s.output_offset = flat(index(n_.po), h_.axes.outer_groups, &Group::output_stride) + first * stride;
       s.first_lane = j * h_.s.vec - first;
+      fill_accesses(s, [&](std::size_t a) { return flat(index(n_.po), h_.axes.outer_groups, a) + first * inner_stride_of(a); });
     }
     return s;
   }
@@ -266,18 +278,38 @@ class PlanBuilder {
     return flat(outer, h_.axes.outer_groups, &Group::position_stride) + inner * step;
   }
 
-  Expr base() const { return task_.op.input().offset; }
+  Expr base() const { return task_.nest().input().offset; }
 
-  static Expr flat(const Expr& coordinate, const std::vector<Group>& groups, std::int64_t Group::* stride) {
+  template <typename Stride>
+  static Expr walk(const Expr& coordinate, const std::vector<Group>& groups, Stride stride) {
     Expr offset;
     Expr rest = coordinate;
     for (std::size_t i = groups.size(); i-- > 0;) {
       const Group& g = groups[i];
       const Expr index = i == 0 ? rest : mod(rest, g.extent);
-      offset = offset + index * (g.*stride);
+      offset = offset + index * stride(g);
       rest = floor_div(rest, g.extent);
     }
     return offset;
+  }
+
+  static Expr flat(const Expr& coordinate, const std::vector<Group>& groups, std::int64_t Group::* stride) {
+    return walk(coordinate, groups, [stride](const Group& g) { return g.*stride; });
+  }
+  /// The same for access number `access` of a fused group.
+  static Expr flat(const Expr& coordinate, const std::vector<Group>& groups, std::size_t access) {
+    return walk(coordinate, groups, [access](const Group& g) { return g.strides[access]; });
+  }
+  std::int64_t inner_stride_of(std::size_t access) const {
+    return h_.axes.inner_groups.empty() ? 0 : h_.axes.inner_groups.back().strides[access];
+  }
+
+  template <typename Offset>
+  void fill_accesses(PlanStatement& s, Offset offset) const {
+    if (!task_.fused) return;
+    for (std::size_t a = 0; a < task_.fused->accesses.size(); ++a) {
+      s.accesses.push_back(Expr(task_.fused->accesses[a].offset) + offset(a));
+    }
   }
 
   static std::string name_of(const isl::ast_expr& e) { return e.as<isl::ast_expr_id>().id().name(); }
@@ -357,6 +389,18 @@ int rows_at_once(const KernelPlan& plan, const Target& target) {
   return static_cast<int>(std::clamp<std::int64_t>(budget / bytes, 1, plan.schedule.rows));
 }
 
+/// Groups of one operator have its key: their loops and accesses tell them apart.
+std::string plan_key(const Task& task) {
+  std::string key = task.key();
+  if (!task.fused) return key;
+  for (const Group& group : task.canonical.groups) {
+    key += static_cast<char>(group.role) + std::to_string(group.extent) + ":" + std::to_string(group.stride);
+    for (const std::int64_t stride : group.strides) key += "," + std::to_string(stride);
+  }
+  for (const FusedAccess& access : task.fused->accesses) key += ";" + std::to_string(access.offset);
+  return key + " ";
+}
+
 }  // namespace
 
 KernelPlan lower(const Task& task, const Schedule& schedule) {
@@ -368,7 +412,8 @@ KernelPlan lower(const Task& task, const Schedule& schedule) {
   plan.result = task.output_dtype();
   plan.axes = axes_of(task.canonical);
   plan.count = plan.axes.reduced;
-  plan.ddof = task.op.reduction().ddof;
+  plan.fused = task.fused;
+  plan.ddof = task.nest().reduction().ddof;
   plan.schedule = schedule;
   plan.index = task.needs_64bit_index() ? IndexWidth::k64 : IndexWidth::k32;
   plan.warp = task.target.warp;
@@ -389,7 +434,7 @@ KernelPlan lower(const Task& task, const Schedule& schedule) {
   accumulates.acc = 1;
   accumulates.prefetch = 0;
   accumulates.copies = 1;
-  plan.accumulate = cache.plan(task.key() + accumulates.text(), [&] {
+  plan.accumulate = cache.plan(plan_key(task) + accumulates.text(), [&] {
     const MappedTree tree = map_tree(ctx, h, names);
     PlanNode node = builder.build(build_ast(ctx, tree.context, tree.accumulate, names));
     for (const char* loop : {"ro", "k", "e"}) node = without_single_iterations(node, loop);

@@ -4,8 +4,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <vector>
 
+#include "codegen/fused_text.h"
 #include "codegen/plan.h"
 
 namespace redtune {
@@ -14,7 +17,7 @@ class OperatorText {
  public:
   explicit OperatorText(const KernelPlan& plan);
 
-  bool is_number() const { return info(plan_.op).state == State::kValue; }
+  bool is_number() const { return info(plan_.op).state == State::kValue && !plan_.joint(); }
   /// A partial result of n lanes, and one lane where it is kept in memory.
   std::string type(int n) const;
   std::string stored_type() const;
@@ -31,6 +34,11 @@ class OperatorText {
   /// Statement: n elements behind `pointer` combined into `target`; where lanes along the reduced axis hold
   /// elements of a position, lane i has `position` + i * `step`.
   std::string take(int n, const std::string& target, const std::string& pointer, const Expr& position) const;
+  /// Statement: the elements that a fused body has computed at `s`, a load of n lanes, combined into `target`.
+  std::string take_fused(int n, const std::string& target, const FusedText& fused, const PlanStatement& s) const;
+  /// The finished results of `value`, one per reduction of the group.
+  std::vector<std::string> finished(int n, const std::string& value) const;
+
   /// The same of the lanes from `first_lane` on.
   std::string take_from(int n, const std::string& target, const std::string& pointer, const Expr& position,
                         const Expr& first_lane) const;
@@ -54,6 +62,9 @@ class OperatorText {
                            const std::string& scratch, const std::string& thread) const;
 
  private:
+  std::string joint_call(const std::string& name, int n, const std::string& arguments) const;
+  /// A state of one value per member.
+  std::string joint(const std::string& type, const std::function<std::string(const FusedMember&)>& member) const;
   std::string words(int n) const;  // "argmax, f32, 4"
   std::string load(int n, const std::string& pointer) const;
   std::string step() const;

@@ -16,6 +16,7 @@ PlanStatement substitute(const PlanStatement& s, const std::string& name, const 
   r.position = s.position.substitute(name, value);
   r.output_offset = s.output_offset.substitute(name, value);
   r.first_lane = s.first_lane.substitute(name, value);
+  for (Expr& access : r.accesses) access = access.substitute(name, value);
   return r;
 }
 
@@ -84,12 +85,14 @@ PlanNode without_single_iterations(const PlanNode& node, const std::string& vari
 }
 
 std::int64_t result_bytes(const KernelPlan& plan) {
-  const std::int64_t state = std::max(4, bytes_of(plan.accumulator)) * state_members(plan.op);
+  const std::int64_t state =
+      plan.joint() ? plan.fused->state_bytes() : std::max(4, bytes_of(plan.accumulator)) * state_members(plan.op);
   return state * (plan.axes.row_type ? 1 : plan.schedule.vec) * plan.schedule.px;
 }
 
 std::int64_t combine_bytes(const KernelPlan& plan) {
   const Schedule& s = plan.schedule;
+  if (!plan.reduces()) return 0;
   switch (s.block) {
     case BlockCombine::kNone:
     case BlockCombine::kWarp:
@@ -106,6 +109,14 @@ std::int64_t combine_bytes(const KernelPlan& plan) {
       return result_bytes(plan) * std::max(1, s.rx / plan.warp);
   }
   RT_CHECK(false, "block combine without a size");
+}
+
+std::int64_t ticket_bytes(GridCombine grid) { return grid == GridCombine::kLastBlock ? 4 : 0; }
+
+std::int64_t shared_bytes(const KernelPlan& plan) {
+  const bool cluster = plan.schedule.grid == GridCombine::kCluster;
+  return ticket_bytes(plan.schedule.grid) + std::max(plan.rows_at_once * combine_bytes(plan),
+                                                     cluster ? plan.schedule.rows * result_bytes(plan) : 0);
 }
 
 bool has_tickets(GridCombine grid) { return grid == GridCombine::kLastBlock || grid == GridCombine::kGridSync; }

@@ -30,6 +30,7 @@ struct PlanStatement {
   Expr output_offset; // elements from the start of the output (kStore; column type: of the vector's first lane)
   Expr position;      // load kinds of argmax, argmin: of the first lane along the row-major reduced index
   Expr first_lane;    // kMaskedTail, kStore: lanes below belong to the neighbour vector
+  std::vector<Expr> accesses;  // fused groups: elements from the start of the storage, of each access, for the first lane
 };
 
 /// A loop nest: exactly one of the members is used, by kind.
@@ -62,6 +63,14 @@ struct KernelPlan {
   int warp = 32;
   bool unaligned_loads = false;
   int rows_at_once = 1;  // outputs of a thread that take the steps of the block combine together
+  /// The group whose body replaces the load and whose tail replaces the last step; null for the short form.
+  std::shared_ptr<const FusedGroup> fused;
+  std::string state = "rt_state";  // names of a joint state begin with this
+  bool runs_body() const { return !reads_states; }
+  bool runs_tail() const { return schedule.grid != GridCombine::kSecondKernel; }
+  /// Several reductions whose partial results are one state.
+  bool joint() const { return fused && fused->reductions.size() > 1; }
+  bool reduces() const { return !fused || !fused->reductions.empty(); }
   PlanNode accumulate;  // variables: tile (row) or po, tj (column), bo, bi, tx, ty
   PlanNode store;       // the outputs that a thread may own
 };
@@ -74,6 +83,11 @@ std::int64_t combine_bytes(const KernelPlan& plan);
 
 /// Shared memory in bytes of one finished result of each thread along the kept axis.
 std::int64_t result_bytes(const KernelPlan& plan);
+
+/// Shared memory that the kernel declares, in bytes; of it, that of the word that tells a block whether it drew the last
+/// ticket.
+std::int64_t shared_bytes(const KernelPlan& plan);
+std::int64_t ticket_bytes(GridCombine grid);
 
 /// Whether the blocks that share an output count each other in a buffer of tickets.
 bool has_tickets(GridCombine grid);

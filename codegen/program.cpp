@@ -40,6 +40,17 @@ std::set<std::string> macros_of(const std::string& text) {
   return names;
 }
 
+/// Types and functions that `text` declares: RT_F_NAME(name).
+std::set<std::string> declared_in(const std::string& text) {
+  const std::string_view kName = "RT_F_NAME(";
+  std::set<std::string> names;
+  for (std::size_t at = text.find(kName); at != std::string::npos; at = text.find(kName, at)) {
+    at += kName.size();
+    names.insert(text.substr(at, text.find(')', at) - at));
+  }
+  return names;
+}
+
 /// Appends `program`, all of whose names end in `suffix` from here on.
 void append(Program& merged, const Program& program, const std::string& suffix) {
   std::vector<int> places;
@@ -51,6 +62,7 @@ void append(Program& merged, const Program& program, const std::string& suffix) 
     for (int& argument : launch.arguments) argument = places[static_cast<std::size_t>(argument)];
     merged.launches.push_back(std::move(launch));
   }
+  for (const std::string& name : declared_in(program.text)) entries.insert(name);
   for (const std::string& entry : entries) merged.text += "#define " + entry + " " + entry + suffix + "\n";
   merged.text += program.text;
   macros.merge(entries);

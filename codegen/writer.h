@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 #include <utility>
 
 namespace redtune {
@@ -18,6 +19,11 @@ class Writer {
   void close(const std::string& after = "") {
     --depth_;
     line("}" + after);
+  }
+  void block(const std::vector<std::string>& lines) {
+    open("");
+    for (const std::string& each : lines) line(each);
+    close();
   }
   void reopen(const std::string& text) {
     --depth_;

@@ -23,6 +23,7 @@ constexpr std::array<std::string_view, 5> kGrades{"exact", "in_range", "nearest"
 
 /// Everything that the kernel of an operator depends on, whatever its axes are called.
 std::string function_of(const Operator& op, const Canonical& canonical) {
+  if (op.graph) return op.key();
   std::string text = operator_kind(op, canonical);
   for (std::int64_t number : {op.input().offset, std::int64_t{op.reduction().ddof}})
     text += ";" + std::to_string(number);

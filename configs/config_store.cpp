@@ -59,7 +59,7 @@ std::string slug(const std::string& text) {
   return result.empty() ? "device" : result.substr(0, kLongest);
 }
 
-std::string family_of(const Operator& op) { return std::string(name(op.reduction().op)); }
+std::string family_of(const Operator& op) { return op.graph ? "graph" : std::string(name(op.reduction().op)); }
 
 void write_configs(const std::string& path, std::vector<Config> configs) {
   // Sorted, so that the same entries are the same bytes whatever the order of tuning was.
@@ -83,7 +83,10 @@ std::string kind_of(const Config& member) { return range_kind(member.op, coalesc
 
 // Inline values belong to a test case, not to what was tuned.
 void drop_data(std::vector<Config>& configs) {
-  for (Config& config : configs) config.op.data.reset();
+  for (Config& config : configs) {
+    config.op.data.reset();
+    config.op.values.clear();
+  }
 }
 
 // The old program can no longer be made from its schedule: its time is no rival.

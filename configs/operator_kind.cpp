@@ -6,6 +6,7 @@
 namespace redtune {
 
 std::string operator_kind(const Operator& op, const Canonical& canonical) {
+  if (op.graph) return op.key();  // sizes alone tell nothing of statements
   std::string kind(name(op.reduction().op));
   for (DType type : {op.input().dtype, op.reduction().accumulator, op.output().dtype})
     kind += "," + std::string(name(type));
@@ -19,7 +20,7 @@ std::string operator_kind(const Operator& op, const Canonical& canonical) {
 }
 
 std::string range_kind(const Operator& op, const Canonical& canonical) {
-  if (!op.input().is_row_major() || op.input().offset != 0) return "";
+  if (op.graph || !op.input().is_row_major() || op.input().offset != 0) return "";
   return operator_kind(op, canonical) + (op.determinism == Determinism::kRunToRun ? ",run_to_run" : "");
 }
 

@@ -72,6 +72,8 @@ bool mentions(const SuiteEntry& entry, const std::string& text) {
          std::any_of(entry.groups.begin(), entry.groups.end(), holds);
 }
 
+bool is_suite(const Json& json) { return json.is_object() && json.contains("redtune_suite"); }
+
 double published_seconds(const SuiteEntry& entry, const std::string& method) {
   for (const auto& [name, seconds] : entry.published) {
     if (name == method) return seconds;

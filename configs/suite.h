@@ -43,6 +43,7 @@ double published_seconds(const SuiteEntry& entry, const std::string& method);
 /// Throws UserError naming `origin`, entry and field: unknown members, ids that stand twice, times that are
 /// not positive, an operator that parse_operator refuses. `name` is what the suite is called.
 Suite parse_suite(const Json& json, const std::string& origin, const std::string& name);
+bool is_suite(const Json& json);
 
 /// A shipped suite by its name, or a file by its path (anything with a / or ending in .json). Throws
 /// UserError with the nearest known name.

@@ -65,7 +65,7 @@ TaskFacts::TaskFacts(const Task& t)
       input_bytes(elements * bytes_of(t.input_dtype())),
       output_bytes(kept * bytes_of(t.output_dtype())),
       element_bytes(bytes_of(t.input_dtype())),
-      state_bytes(redtune::state_bytes(t.reduce_op(), t.accumulator())),
+      state_bytes(t.state_bytes()),
       result_bytes(bytes_of(t.output_dtype())),
       gpu(t.target.kind != TargetKind::kOpenClCpu),
       native_atomics(atomics_are_native(t)),

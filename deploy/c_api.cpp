@@ -149,6 +149,9 @@ redtune_status redtune_operator_parse(const char* json, redtune_operator** op) {
     *op = nullptr;
     auto parsed = std::make_unique<redtune_operator>();
     parsed->op = parse_operator(parse_json(json, "operator"), "operator");
+    if (parsed->op.graph) {
+      throw UserError("operator: fused statements (the general form) are not deployed; give op, shape, axes, dtype");
+    }
     parsed->op.data.reset();
     parsed->key = parsed->op.key();
     parsed->output_dtype = name(parsed->op.output().dtype);

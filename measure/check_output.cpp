@@ -44,8 +44,8 @@ struct Findings {
 
 class OutputCheck {
  public:
-  OutputCheck(const Operator& op, const Reference& reference, const unsigned char* output)
-      : reference_(reference), output_(output), out_(op.output().dtype) {}
+  OutputCheck(const Tensor& tensor, const Reference& reference, const unsigned char* output)
+      : reference_(reference), output_(output), out_(tensor.dtype), name_(tensor.name) {}
 
   Findings piece(std::int64_t begin, std::int64_t end) const {
     Findings findings;
@@ -63,8 +63,11 @@ class OutputCheck {
     std::vector<std::int64_t> got(count);
     load_elements(out_, output_, begin, 1, end - begin, got.data());
     for (std::int64_t i = begin; i < end; ++i) {
-      const bool same =
-          got[static_cast<std::size_t>(i - begin)] == reference_.integers[static_cast<std::size_t>(i)];
+      const auto at = static_cast<std::size_t>(i);
+      const std::int64_t value = got[static_cast<std::size_t>(i - begin)], wanted = reference_.integers[at];
+      const double slack = reference_.slack.empty() ? 0 : reference_.slack[at];
+      const bool same = value == wanted ||
+                        (slack > 0 && std::abs(static_cast<double>(value) - static_cast<double>(wanted)) <= slack);
       findings.add(same ? 0 : kNever, i);
     }
     return findings;
@@ -72,7 +75,7 @@ class OutputCheck {
 
   std::string detail(const Findings& findings, std::int64_t outputs) const {
     const auto at = static_cast<std::size_t>(findings.worst);
-    std::string text = "out[" + std::to_string(at) + "] = ";
+    std::string text = name_ + "[" + std::to_string(at) + "] = ";
     if (info(out_).is_float) {
       double got = 0;
       load_elements(out_, output_, findings.worst, 1, 1, &got);
@@ -97,20 +100,20 @@ class OutputCheck {
   const Reference& reference_;
   const unsigned char* output_;
   DType out_;
+  std::string name_;
 };
 
 }  // namespace
 
-Verdict check_output(const Operator& op, const Reference& reference,
-                     const std::vector<unsigned char>& output) {
+Verdict check_output(const Tensor& tensor, const Reference& reference, const std::vector<unsigned char>& output) {
   constexpr std::int64_t kGrain = 1 << 16;
-  const std::int64_t outputs = op.output().elements();
+  const std::int64_t outputs = tensor.elements();
   const std::size_t known = reference.values.size() + reference.integers.size();
-  RT_CHECK(static_cast<std::int64_t>(output.size()) == outputs * bytes_of(op.output().dtype) &&
+  RT_CHECK(static_cast<std::int64_t>(output.size()) == outputs * bytes_of(tensor.dtype) &&
                known == static_cast<std::size_t>(outputs),
            "output of " + std::to_string(output.size()) + " bytes, reference of " + std::to_string(known) +
                " results");
-  const OutputCheck check(op, reference, output.data());
+  const OutputCheck check(tensor, reference, output.data());
   Findings all;
   std::mutex mutex;
   parallel_pieces(outputs, kGrain, [&](std::int64_t begin, std::int64_t end) {

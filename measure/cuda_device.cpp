@@ -313,7 +313,7 @@ void CudaDriver::enqueue(const LoadedKernel& kernel, CudaAddress input) const {
   std::vector<CudaAddress> values;
   for (const int index : launch.arguments) {
     const auto i = static_cast<std::size_t>(index);
-    values.push_back(specs_[i].kind == BufferKind::kInput ? input : buffers_[i].get());
+    values.push_back(specs_[i].kind == BufferKind::kInput ? input + static_cast<CudaAddress>(specs_[i].begin) : buffers_[i].get());
   }
   std::vector<void*> arguments;
   for (CudaAddress& value : values) arguments.push_back(&value);

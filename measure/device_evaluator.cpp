@@ -139,7 +139,7 @@ RunResult run_once(const DeviceInfo& device, const Task& task, const Candidate& 
                    const MeasureOptions& options) {
   const auto whole_input = [&] {
     std::vector<unsigned char> input = make_input();
-    const std::int64_t needed = task.op.input().storage_elements() * bytes_of(task.input_dtype());
+    const std::int64_t needed = input_layout(task.op).bytes;
     if (static_cast<std::int64_t>(input.size()) != needed) {
       throw UserError("input has " + std::to_string(input.size()) + " bytes, " + task.op.title() + " needs " +
                       std::to_string(needed));

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "measure/answers.h"
 #include "measure/parallel.h"
 #include "measure/reference.h"
 #include "support/half.h"
@@ -188,6 +189,10 @@ const char* distribution_of(const Operator& op) {
 
 std::vector<unsigned char> make_input(const Operator& op, std::uint64_t seed, std::string* distribution) {
   constexpr std::int64_t kGrain = 1 << 20;
+  if (op.graph) {
+    if (distribution) *distribution = "odd eighths in (-2, 2), integers, without signs where a function needs it";
+    return make_graph_inputs(op, seed);
+  }
   const Tensor& in = op.input();
   const std::int64_t count = in.storage_elements();
   std::vector<unsigned char> bytes(static_cast<std::size_t>(count * bytes_of(in.dtype)));

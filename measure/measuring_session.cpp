@@ -16,13 +16,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-std::int64_t input_bytes(const Task& task) {
-  return task.op.input().storage_elements() * bytes_of(task.input_dtype());
-}
-
-std::int64_t output_bytes(const Task& task) {
-  return task.op.output().elements() * bytes_of(task.output_dtype());
-}
 
 // Above what any machine of the kind reads from memory; only times far beyond it are called impossible.
 double memory_roof(const Target& target) {
@@ -61,7 +54,7 @@ MeasuringSession::MeasuringSession(const DeviceInfo& device, const Task& task, c
   setup_.layout = arena_layout(static_cast<std::int64_t>(input_.size()), device.target.last_level_cache_bytes,
                                options.cold, most);
   arena_ = make_arena(setup_.layout, input_);
-  output_ = SharedMemory::create("redtune-output", output_bytes(task));
+  output_ = SharedMemory::create("redtune-output", output_bytes(task.op));
   setup_.arena = {arena_.path(), arena_.bytes()};
   setup_.output = {output_.path(), output_.bytes()};
   worker_->ensure_running();
@@ -69,8 +62,8 @@ MeasuringSession::MeasuringSession(const DeviceInfo& device, const Task& task, c
 
 void MeasuringSession::require_memory() const {
   const DeviceLimits& limits = worker_->limits();
-  const std::int64_t input = input_bytes(task_);
-  const std::int64_t largest = std::max(input, output_bytes(task_)) + kGuardBytes;
+  const std::int64_t input = input_layout(task_.op).bytes;
+  const std::int64_t largest = std::max(input, output_bytes(task_.op)) + kGuardBytes;
   if (largest > limits.buffer_bytes) {
     throw UserError("task " + task_.op.title() + " needs a buffer of " + format_bytes(largest) +
                     ", device '" + device_.id + "' allows " + format_bytes(limits.buffer_bytes) +
@@ -79,8 +72,10 @@ void MeasuringSession::require_memory() const {
   // The input and its shared copy, the output twice, and the reference: values, tolerances and what makes
   // them.
   constexpr std::int64_t kReferenceBytes = 5 * 8;
+  std::int64_t results = 0;
+  for (const Tensor& tensor : task_.op.outputs) results += tensor.elements();
   const std::int64_t needed =
-      2 * input + 2 * output_bytes(task_) + kReferenceBytes * task_.op.output().elements();
+      2 * input + 2 * output_bytes(task_.op) + kReferenceBytes * results;
   const std::int64_t free = available_memory_bytes();
   if (needed > free) {
     throw UserError("task " + task_.op.title() + " needs " + format_bytes(needed) + " of memory, free are " +
@@ -89,17 +84,17 @@ void MeasuringSession::require_memory() const {
 }
 
 std::optional<Outcome> MeasuringSession::refuse(const Program& program) const {
-  return refuse_program(program, worker_->limits(), setup_.layout.input_bytes, output_bytes(task_));
+  return refuse_program(program, worker_->limits(), setup_.layout.input_bytes, output_bytes(task_.op));
 }
 
 // Found once: only its tolerance differs from schedule to schedule.
-const Reference& MeasuringSession::reference(const Candidate& candidate) {
-  if (!reference_) {
-    reference_ = compute_reference(task_.op, input_, 1);
+const Answers& MeasuringSession::answers(const Candidate& candidate) {
+  if (!answers_) {
+    answers_ = compute_answers(task_.op, input_);
     input_ = {};  // the shared copy is enough from here on
   }
-  reference_->at_depth(combine_depth(task_, candidate.schedule));
-  return *reference_;
+  answers_->at_depth(answer_depth(task_, candidate.schedule));
+  return *answers_;
 }
 
 double MeasuringSession::launch_deadline() const {
@@ -140,7 +135,7 @@ Outcome MeasuringSession::check(const Candidate& candidate, std::int64_t number,
     answer.failure.detail = "the first launch did not end within " + format_seconds(deadline);
   }
   if (answer.state != Answer::State::kDone) return finish(answer.failure);
-  const Verdict verdict = check_output(task_.op, reference(candidate), output());
+  const Verdict verdict = check_answers(task_.op, answers(candidate), output());
   Outcome outcome;
   outcome.kind = verdict.pass ? OutcomeKind::kTimed : OutcomeKind::kWrongResult;
   outcome.detail = verdict.pass ? "" : verdict.detail;

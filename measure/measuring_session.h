@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
+#include "measure/answers.h"
 #include "measure/device.h"
-#include "measure/reference.h"
 #include "measure/worker_process.h"
 
 namespace redtune {
@@ -44,7 +44,7 @@ class MeasuringSession {
 
  private:
   void require_memory() const;
-  const Reference& reference(const Candidate& candidate);
+  const Answers& answers(const Candidate& candidate);
   double launch_deadline() const;
   double least_seconds() const;
 
@@ -55,7 +55,7 @@ class MeasuringSession {
   Evidence evidence_;
   WorkerSetup setup_;
   SharedMemory arena_, output_;
-  std::optional<Reference> reference_;
+  std::optional<Answers> answers_;
   double best_seconds_ = 0;
   std::function<void()> idle_;
   std::optional<WorkerProcess> worker_;

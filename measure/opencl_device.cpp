@@ -183,7 +183,7 @@ class OpenClDriver : public Driver {
   cl_device_id device_;
   Context context_;
   Queue queue_;
-  Memory arena_, input_;
+  Memory arena_;
   ArenaLayout layout_;
   std::int64_t bound_copy_ = -1;
   ProgramHandle program_;
@@ -219,7 +219,6 @@ void OpenClDriver::unload() {
   buffers_.clear();
   specs_.clear();
   program_.reset();
-  input_.reset();
   bound_copy_ = -1;
 }
 
@@ -280,17 +279,19 @@ void OpenClDriver::load(const Program& program, const Target& target) {
 
 void OpenClDriver::bind(std::int64_t copy) {
   if (copy == bound_copy_) return;
-  const cl_buffer_region region{static_cast<std::size_t>(layout_.offset(copy)),
-                                static_cast<std::size_t>(std::max<std::int64_t>(layout_.input_bytes, 1))};
-  cl_int code = CL_SUCCESS;
-  input_.reset(
-      clCreateSubBuffer(arena_.get(), CL_MEM_READ_ONLY, CL_BUFFER_CREATE_TYPE_REGION, &region, &code));
-  check(code, "choose a copy of the input");
+  for (std::size_t i = 0; i < specs_.size(); ++i) {
+    if (specs_[i].kind != BufferKind::kInput) continue;
+    const cl_buffer_region region{static_cast<std::size_t>(layout_.offset(copy) + specs_[i].begin),
+                                  static_cast<std::size_t>(std::max<std::int64_t>(specs_[i].bytes(), 1))};
+    cl_int code = CL_SUCCESS;
+    buffers_[i].reset(
+        clCreateSubBuffer(arena_.get(), CL_MEM_READ_ONLY, CL_BUFFER_CREATE_TYPE_REGION, &region, &code));
+    check(code, "choose a copy of input '" + specs_[i].name + "'");
+  }
   for (const LoadedKernel& loaded : kernels_) {
     for (std::size_t i = 0; i < loaded.launch.arguments.size(); ++i) {
       const auto index = static_cast<std::size_t>(loaded.launch.arguments[i]);
-      const Memory& memory = specs_[index].kind == BufferKind::kInput ? input_ : buffers_[index];
-      const cl_mem handle = memory.get();
+      const cl_mem handle = buffers_[index].get();
       check(clSetKernelArg(loaded.kernel.get(), static_cast<cl_uint>(i), sizeof handle, &handle),
             "set argument " + std::to_string(i) + " of '" + loaded.launch.entry + "'");
     }

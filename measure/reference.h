@@ -30,6 +30,7 @@ struct Reference {
   std::vector<double> values;          // float output: one result per element, row-major; else empty
   std::vector<double> tolerance;       // float output: absolute bound of each, at the depth given last
   std::vector<std::int64_t> integers;  // integer output: exact, wrapped to its bits; else empty
+  std::vector<double> slack;           // integer output: by how much each may be off; empty: not at all
 
   /// tolerance = fixed + depth * per_step + depth^2 * per_step_squared; the last is empty where it is 0.
   std::vector<double> fixed, per_step, per_step_squared;
@@ -70,7 +71,10 @@ struct Verdict {
 
 /// Compares output bytes with the reference. NaN equals NaN; infinities must match in sign; a narrow output
 /// may be infinite where the reference is within tolerance of its largest number. Uses all cores.
-Verdict check_output(const Operator& op, const Reference& reference,
-                     const std::vector<unsigned char>& output);
+Verdict check_output(const Tensor& tensor, const Reference& reference, const std::vector<unsigned char>& output);
+inline Verdict check_output(const Operator& op, const Reference& reference,
+                            const std::vector<unsigned char>& output) {
+  return check_output(op.output(), reference, output);
+}
 
 }  // namespace redtune

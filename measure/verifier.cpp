@@ -9,12 +9,13 @@
 #include <thread>
 
 #include "codegen/codegen.h"
-#include "support/cpu_facts.h"
+#include "measure/answers.h"
 #include "measure/feasibility.h"
 #include "measure/kernel_linker.h"
 #include "measure/parallel.h"
 #include "measure/worker_process.h"
 #include "space/axes.h"
+#include "support/cpu_facts.h"
 #include "support/error.h"
 #include "support/files.h"
 #include "support/text.h"
@@ -40,10 +41,6 @@ bool in_path(const std::string& program) {
     if (std::filesystem::exists(directory + "/" + program, ignored)) return true;
   }
   return false;
-}
-
-std::int64_t bytes_of_tensor(const Tensor& tensor, std::int64_t elements) {
-  return elements * bytes_of(tensor.dtype);
 }
 
 std::int64_t own_bytes(const Program& program) {
@@ -91,7 +88,7 @@ struct Verifier::Work {
   std::span<const Schedule> schedules;
   const std::function<void(const ScheduleVerdict&)>& done;
   const std::vector<VerifyInput>& inputs;
-  std::vector<Reference> references;  // one per input
+  std::vector<Answers> answers;  // one per input
   SharedMemory arena;
   ArenaLayout layout;
   std::int64_t output_bytes = 0;
@@ -129,8 +126,10 @@ std::vector<VerifyInput> pattern_inputs(const Operator& op, std::uint64_t seed) 
 // Inputs, one copy of the arena for each, their references, and memory for the outputs of each worker.
 void Verifier::set_task(Work& work) {
   const Operator& op = work.task.op;
-  const std::int64_t input_bytes = bytes_of_tensor(op.input(), op.input().storage_elements());
-  work.output_bytes = bytes_of_tensor(op.output(), op.output().elements());
+  const std::int64_t input_bytes = input_layout(op).bytes;
+  work.output_bytes = output_bytes(op);
+  std::int64_t results = 0;
+  for (const Tensor& tensor : op.outputs) results += tensor.elements();
   work.layout = arena_layout(input_bytes, 0, false, 0);
   work.layout.copies = static_cast<std::int64_t>(work.inputs.size());
   work.most_members = static_cast<std::size_t>(std::clamp<std::int64_t>(
@@ -138,7 +137,7 @@ void Verifier::set_task(Work& work) {
       static_cast<std::int64_t>(std::max<std::size_t>(options_.programs_per_build, 1))));
   constexpr std::int64_t kReferenceBytes = 4 * 8;
   const std::int64_t needed = work.layout.bytes() +
-                              kReferenceBytes * work.layout.copies * op.output().elements() +
+                              kReferenceBytes * work.layout.copies * results +
                               static_cast<std::int64_t>(slots_.size()) * 2 * kMostBuildBytes;
   if (needed > available_memory_bytes()) {
     throw UserError("to verify " + op.title() + " on " + std::to_string(work.inputs.size()) +
@@ -152,7 +151,7 @@ void Verifier::set_task(Work& work) {
       std::memcpy(work.arena.data() + work.layout.offset(static_cast<std::int64_t>(p)), input.data(),
                   input.size());
     }
-    work.references.push_back(compute_reference(op, input, 1));
+    work.answers.push_back(compute_answers(op, input));
   }
   for (const auto& slot : slots_) {
     const auto outputs = static_cast<std::int64_t>(work.most_members) * work.output_bytes;
@@ -252,9 +251,9 @@ void Verifier::compare(Work& work, Slot& slot) {
   const auto bytes = static_cast<std::size_t>(work.output_bytes);
   const unsigned char* output = slot.output.data();
   for (ScheduleVerdict& member : slot.build.members) {
-    Reference& reference = work.references[slot.input];
-    reference.at_depth(combine_depth(work.task, work.schedules[member.index]));
-    const Verdict verdict = check_output(work.task.op, reference, {output, output + bytes});
+    Answers& answers = work.answers[slot.input];
+    answers.at_depth(answer_depth(work.task, work.schedules[member.index]));
+    const Verdict verdict = check_answers(work.task.op, answers, {output, output + bytes});
     output += bytes;
     ++member.runs;
     member.max_error = std::max(member.max_error, verdict.max_error);

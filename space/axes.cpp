@@ -110,10 +110,41 @@ std::int64_t combine_depth(const Task& task, const Schedule& schedule) {
   return std::max<std::int64_t>(1, depth);
 }
 
+namespace {
+
+/// Lanes of the main access; others are read lane by lane where they do not lie side by side. What the body writes must
+/// be written once: no vector may overlap its neighbour.
+int max_fused_vector(const Task& task) {
+  constexpr int kWidest = 16;
+  const std::vector<Group>& groups = task.canonical.groups;
+  const std::int64_t inner = groups.back().extent;
+  const std::int64_t loaded = task.target.vector_bytes / bytes_of(task.input_dtype());
+  int vec = static_cast<int>(std::bit_floor(static_cast<std::uint64_t>(std::clamp<std::int64_t>(std::min(inner, loaded), 1, kWidest))));
+  std::uint64_t steps = 0;
+  if (!task.fused->body_stores.empty()) steps |= static_cast<std::uint64_t>(inner);
+  if (task.target.aligned_vectors) {
+    steps |= static_cast<std::uint64_t>(task.nest().input().offset);
+    for (const Group& group : groups) {
+      const bool inner_kept = groups.back().role == Role::kParallel;
+      if (&group == &groups.back()) {
+        if (inner_kept) steps |= static_cast<std::uint64_t>(group.extent);
+      } else if (group.extent > 1) {
+        steps |= static_cast<std::uint64_t>(group.stride);
+        if (inner_kept) steps |= static_cast<std::uint64_t>(group.output_stride);
+      }
+    }
+  }
+  while (steps % static_cast<std::uint64_t>(vec) != 0) vec /= 2;
+  return vec;
+}
+
+}  // namespace
+
 int max_vector(const Task& task) {
   constexpr int kWidest = 16;
   const std::vector<Group>& groups = task.canonical.groups;
   if (groups.empty() || groups.back().stride != 1) return 1;
+  if (task.fused) return max_fused_vector(task);
   const std::int64_t inner = groups.back().extent;
   const bool kept = groups.back().role == Role::kParallel;
   // Where lanes are separate outputs their results lie side by side, or no vector could be stored.

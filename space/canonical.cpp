@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "space/fusion.h"
 #include "support/text.h"
 
 namespace redtune {
@@ -16,7 +17,7 @@ std::uint64_t distance_of(const Group& group) {
 }
 
 // The operator's axes as groups in logical order, without unit axes.
-std::vector<Group> axis_groups(const Operator& op) {
+std::vector<Group> axis_groups(const Operator& op, const FusedGroup* fused) {
   const Tensor& input = op.input();
   const std::vector<int>& axes = op.reduction().axes;
   std::vector<Group> groups;
@@ -26,12 +27,14 @@ std::vector<Group> axis_groups(const Operator& op) {
     const std::int64_t extent = input.shape[i];
     if (extent == 1) continue;
     if (std::binary_search(axes.begin(), axes.end(), static_cast<int>(i))) {
-      groups.push_back({Role::kReduced, extent, input.strides[i], 0, positions ? position_stride : 0});
+      groups.push_back({Role::kReduced, extent, input.strides[i], 0, positions ? position_stride : 0, {}});
       position_stride *= std::max<std::int64_t>(1, extent);
     } else {
-      groups.push_back({Role::kParallel, extent, input.strides[i], output_stride});
+      groups.push_back({Role::kParallel, extent, input.strides[i], output_stride, 0, {}});
       output_stride *= std::max<std::int64_t>(1, extent);
     }
+    if (fused == nullptr) continue;
+    for (const FusedAccess& access : fused->accesses) groups.back().strides.push_back(access.strides[i]);
   }
   std::reverse(groups.begin(), groups.end());
   return groups;
@@ -44,10 +47,16 @@ bool nests(std::int64_t outer_stride, const Group& inner, std::int64_t inner_str
   return !__builtin_mul_overflow(steps, inner_stride, &span) && outer_stride == span;
 }
 
-}  // namespace
+bool all_nest(const Group& outer, const Group& inner) {
+  for (std::size_t i = 0; i < inner.strides.size(); ++i) {
+    if (!nests(outer.strides[i], inner, inner.strides[i])) return false;
+  }
+  return nests(outer.stride, inner, inner.stride) && nests(outer.output_stride, inner, inner.output_stride) &&
+         nests(outer.position_stride, inner, inner.position_stride);
+}
 
-Canonical coalesce(const Operator& op) {
-  std::vector<Group> axes = axis_groups(op);
+Canonical coalesce(const Operator& op, const FusedGroup* fused) {
+  std::vector<Group> axes = axis_groups(op, fused);
   // Loops follow memory, outermost the farthest; where the layout is row-major this changes nothing. The data
   // stays where it is: an output that is then written out of order says so in its strides.
   std::stable_sort(axes.begin(), axes.end(),
@@ -56,11 +65,10 @@ Canonical coalesce(const Operator& op) {
   for (const Group& inner : axes) {
     if (!canonical.groups.empty()) {
       Group& outer = canonical.groups.back();
-      if (outer.role == inner.role && nests(outer.stride, inner, inner.stride) &&
-          nests(outer.output_stride, inner, inner.output_stride) &&
-          nests(outer.position_stride, inner, inner.position_stride)) {
-        outer = {inner.role, outer.extent * inner.extent, inner.stride, inner.output_stride,
-                 inner.position_stride};
+      if (outer.role == inner.role && all_nest(outer, inner)) {
+        const std::int64_t steps = outer.extent * inner.extent;
+        outer = inner;
+        outer.extent = steps;
         continue;
       }
     }
@@ -68,9 +76,18 @@ Canonical coalesce(const Operator& op) {
   }
   const bool reduces = std::any_of(canonical.groups.begin(), canonical.groups.end(),
                                    [](const Group& group) { return group.role == Role::kReduced; });
-  if (!reduces) canonical.groups.insert(canonical.groups.begin(), {Role::kReduced, 1, 0, 0});
+  if (!reduces) {
+    Group none{Role::kReduced, 1, 0, 0, 0, {}};
+    if (fused != nullptr) none.strides.assign(fused->accesses.size(), 0);
+    canonical.groups.insert(canonical.groups.begin(), none);
+  }
   return canonical;
 }
+
+}  // namespace
+
+Canonical coalesce(const Operator& op) { return coalesce(op, nullptr); }
+Canonical coalesce(const Operator& nest, const FusedGroup& group) { return coalesce(nest, &group); }
 
 std::string Canonical::form() const {
   std::string letters;

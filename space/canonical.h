@@ -32,6 +32,7 @@ struct Group {
   std::int64_t output_stride;        // 0 for reduced groups
   std::int64_t position_stride = 0;  // reduced groups of argmax, argmin: steps along the row-major index of
                                      // the reduced axes that is their answer; else 0
+  std::vector<std::int64_t> strides{};  // of each access of a fused group (space/fusion.h)
   friend bool operator==(const Group&, const Group&) = default;
 };
 
@@ -53,5 +54,10 @@ struct Canonical {
 /// rank 0) gets one reduced group of extent 1 in front, so that every task has both roles or R alone; extents
 /// of 0 stay 0.
 Canonical coalesce(const Operator& op);
+
+struct FusedGroup;
+/// The same for the loop nest of a group (nest_of): axes merge only where every access nests, so that producers keep the
+/// grouping of their reduction.
+Canonical coalesce(const Operator& nest, const FusedGroup& group);
 
 }  // namespace redtune

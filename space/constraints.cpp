@@ -137,13 +137,15 @@ Text acc_beyond_items(const F&, const S& s) {
                      s.items);
 }
 
-Text unrolled(const F&, const S& s) {
-  return fmt::format("rows*items = {}*{} = {} unrolled loads per iteration", s.rows, s.items,
-                     s.rows * s.items);
+Text unrolled(const F& f, const S& s) {
+  std::string text = fmt::format("rows*items = {}*{} = {} unrolled loads per iteration", s.rows, s.items,
+                                 s.rows * s.items);
+  if (f.body_log > 0) text += fmt::format(", each of about {} loads and stores", 1 << f.body_log);
+  return text;
 }
 
 Text registers(const F& f, const S& s) {
-  const int bytes = state_bytes(f.task->reduce_op(), f.task->accumulator());
+  const int bytes = f.task->state_bytes();
   return fmt::format("rows*acc*vec = {}*{}*{} accumulators of {} bytes = {} bytes of registers per thread",
                      s.rows, s.acc, s.vec, bytes, std::int64_t{s.rows} * s.acc * s.vec * bytes);
 }
@@ -162,7 +164,7 @@ Text shared_bytes(const F& f, const S& s) {
   return fmt::format(
       "rx*px{} = {} partial results of {} bytes, target {} has {} bytes of shared memory per block",
       f.axes.row_type ? "" : "*vec", lanes * s.rx * s.px,
-      state_bytes(f.task->reduce_op(), f.task->accumulator()), f.task->target.name,
+      f.task->state_bytes(), f.task->target.name,
       f.task->target.shared_bytes_per_block);
 }
 
@@ -367,7 +369,8 @@ class Builder {
   void budgets() {
     const Target& target = f_.task->target;
     add("acc_divides_items", {{kAcc, 1}, {kItems, -1}}, 0, acc_beyond_items);
-    const int unrolled_log = f_.cpu && f_.vec_kept ? 6 : 4;
+    // Compilers take long for what is unrolled, and a fused body makes several loads and stores of one.
+    const int unrolled_log = std::max(1, (f_.cpu && f_.vec_kept ? 6 : 4) - f_.body_log);
     add("unroll_budget", {{kItems, 1}}, unrolled_log - rows_, unrolled);
     const int words_log = std::max(0, f_.accumulator_log - 2);
     add("registers", {{kAcc, 1}, {kVec, 1}}, (f_.cpu ? 10 : 5) - rows_ - words_log, registers);
@@ -448,6 +451,20 @@ class Builder {
 
 }  // namespace
 
+namespace {
+
+/// Loads and stores that the body makes of one point; at least 1.
+std::int64_t body_accesses(const FusedGroup& group) {
+  const std::vector<bool> body = group.body_nodes();
+  auto count = static_cast<std::int64_t>(group.body_stores.size());
+  for (std::size_t i = 0; i < body.size(); ++i) {
+    count += body[i] && group.nodes[i].kind == FusedNode::Kind::kLoad ? 1 : 0;
+  }
+  return std::max<std::int64_t>(1, count);
+}
+
+}  // namespace
+
 SpaceFacts facts_of(const Task& task) {
   SpaceFacts f;
   f.task = &task;
@@ -463,7 +480,8 @@ SpaceFacts facts_of(const Task& task) {
   f.units_log = ceil_log2(task.target.units);
   // A CPU pays nanoseconds for a block; a GPU is full at its resident blocks of 64 threads.
   f.waves_log = f.cpu ? 6 : std::max(3, floor_log2(task.target.max_threads_per_unit) - 6);
-  f.accumulator_log = ceil_log2(state_bytes(task.reduce_op(), task.accumulator()));
+  f.accumulator_log = ceil_log2(task.state_bytes());
+  f.body_log = task.fused ? ceil_log2(body_accesses(*task.fused)) : 0;
   return f;
 }
 

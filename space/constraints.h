@@ -30,6 +30,7 @@ struct SpaceFacts {
   int units_log = 0;        // ceil
   int waves_log = 0;        // blocks per unit that a split may reach
   int accumulator_log = 0;  // ceil: bytes of a partial result
+  int body_log = 0;         // ceil: loads and stores of one element where it is computed by a fused body
 };
 SpaceFacts facts_of(const Task& task);
 

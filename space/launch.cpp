@@ -61,6 +61,7 @@ Json to_json(const BufferSpec& buffer) {
   json["dtype"] = std::string(name(buffer.dtype));
   json["elements"] = buffer.elements;
   json["bytes"] = buffer.bytes();
+  if (buffer.begin != 0) json["begin"] = buffer.begin;
   return json;
 }
 
@@ -82,6 +83,7 @@ BufferSpec parse_buffer(JsonObject json) {
   buffer.kind = get_buffer_kind(json, "kind");
   buffer.dtype = get_dtype(json, "dtype");
   buffer.elements = at_least(json, "elements", 0);
+  if (json.has("begin")) buffer.begin = at_least(json, "begin", 0);
   if (json.get_int("bytes") != buffer.bytes()) json.fail("bytes", "does not agree with elements and dtype");
   json.finish();
   return buffer;

@@ -21,6 +21,7 @@ struct BufferSpec {
   BufferKind kind = BufferKind::kInput;
   DType dtype = DType::kF32;
   std::int64_t elements = 0;  // storage elements; inputs: including what strides and offset walk over
+  std::int64_t begin = 0;     // inputs: first byte in the block that holds them all; a multiple of 128
   std::int64_t bytes() const { return elements * bytes_of(dtype); }
   friend bool operator==(const BufferSpec&, const BufferSpec&) = default;
 };

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "support/error.h"
@@ -87,7 +88,36 @@ std::string mapping_name(B block, G grid) {
 }
 
 // Every order of combination gives the same bits: integers wrap, max and min choose.
-bool is_exact(const Task& task) { return info(task.reduce_op()).exact || !info(task.accumulator()).is_float; }
+bool is_exact(const Task& task) {
+  if (!task.fused) return info(task.reduce_op()).exact || !info(task.accumulator()).is_float;
+  return std::all_of(task.fused->reductions.begin(), task.fused->reductions.end(),
+                     [](const FusedReduction& r) { return info(r.op).exact || !info(r.accumulator).is_float; });
+}
+
+/// What is fused behind a reduction reads finished results; what runs per element needs no combine.
+std::optional<Rejection> reject_fused(const FusedGroup& group, B block, G grid) {
+  if (group.reductions.empty()) {
+    if (block == B::kNone && grid == G::kNone) return std::nullopt;
+    return Rejection{"no_reduction", "nothing is reduced here, so there is nothing to combine"};
+  }
+  if (grid == G::kPrivateAtomic) {
+    return Rejection{"atomic_copies", "fused groups have no private copies of their outputs; second_kernel keeps partial results of blocks"};
+  }
+  const bool joint = group.reductions.size() > 1;
+  if (joint && (block == B::kShared || block == B::kRedux || grid == G::kCluster)) {
+    return Rejection{"joint_state", fmt::format("a partial result is {} numbers of several reductions, which {} does not combine",
+                                                group.reductions.size(), grid == G::kCluster ? name(grid) : name(block))};
+  }
+  if (grid != G::kAtomic) return std::nullopt;
+  if (joint) {
+    return Rejection{"atomic_state", fmt::format("a partial result is {} numbers that change together, an atomic changes one; "
+                                                 "second_kernel and last_block combine such parts", group.reductions.size())};
+  }
+  const bool plain = group.tail_stores.size() == 1 && group.stores_results();
+  if (plain) return std::nullopt;
+  return Rejection{"atomic_consumers", "statements behind the reduction read finished results, which atomics do not have before the "
+                                       "kernel has ended; second_kernel and last_block run them at the end"};
+}
 
 std::optional<Rejection> reject_shuffles(const Task& task, B block) {
   if (!task.canonical.inner_is_reduced()) {
@@ -234,10 +264,13 @@ bool packs_in_64_bits(const Task& task) {
   return info(task.reduce_op()).state == State::kArg && bytes_of(task.accumulator()) == 4;
 }
 
-bool adds_to_the_output(const Task& task) { return !reject_atomics(task); }
+bool adds_to_the_output(const Task& task) {
+  return !reject_atomics(task) && !(task.fused && reject_fused(*task.fused, B::kNone, G::kAtomic));
+}
 
 std::optional<Rejection> reject_mapping(const Task& task, BlockCombine block, GridCombine grid) {
   std::optional<Rejection> rejection = reject_block(task, block);
+  if (!rejection && task.fused) rejection = reject_fused(*task.fused, block, grid);
   if (!rejection) rejection = reject_grid(task, grid);
   if (rejection) rejection->detail = "mapping " + mapping_name(block, grid) + ": " + rejection->detail;
   return rejection;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "space/graph_text.h"
 #include "support/error.h"
 #include "support/text.h"
 
@@ -80,6 +81,7 @@ bool Tensor::is_row_major() const {
 }
 
 std::string Operator::key() const {
+  if (graph) return graph_key(*this);
   const Tensor& in = input();
   const ReduceStatement& statement = reduction();
   std::string text(redtune::name(statement.op));
@@ -97,6 +99,7 @@ std::string Operator::key() const {
 }
 
 std::string Operator::title() const {
+  if (graph) return graph_title(*this);
   const Tensor& in = input();
   const std::vector<int>& axes = reduction().axes;
   std::string sizes;

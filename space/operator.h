@@ -2,13 +2,14 @@
 //
 // The short form is one reduction over one input:
 //   {"op": "sum", "shape": [256, 56, 56, 256], "axes": [0, 1, 2], "dtype": "f16", "out": "f32"}
-// In memory it is already a list of statements over named tensors, which the general form will fill with
-// more.
+// The general form is a list of statements over named tensors: space/graph.h.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "space/dtype.h"
@@ -65,6 +66,22 @@ struct InlineData {
   friend bool operator==(const InlineData&, const InlineData&) = default;
 };
 
+struct Graph;  // space/graph.h
+
+/// The statements of the general form, shared between copies; equal when they say the same.
+class GraphHandle {
+ public:
+  GraphHandle() = default;
+  GraphHandle(std::shared_ptr<const Graph> graph) : graph_(std::move(graph)) {}  // NOLINT: a graph is its handle
+  explicit operator bool() const { return graph_ != nullptr; }
+  const Graph& operator*() const { return *graph_; }
+  const Graph* operator->() const { return graph_.get(); }
+  friend bool operator==(const GraphHandle& a, const GraphHandle& b);
+
+ private:
+  std::shared_ptr<const Graph> graph_;
+};
+
 struct Operator {
   std::string name;  // for people; not part of the key
   std::vector<Tensor> inputs;
@@ -73,6 +90,10 @@ struct Operator {
   bool keepdims = false;
   Determinism determinism = Determinism::kNotGuaranteed;
   std::optional<InlineData> data;  // values of inputs[0]; not part of the key
+  /// The general form. `statements` then holds the one reduction that names the family, and `values` what the file
+  /// gives of each input.
+  GraphHandle graph;
+  std::vector<std::optional<InlineData>> values;
 
   const Tensor& input() const { return inputs.front(); }
   const Tensor& output() const { return outputs.front(); }
@@ -87,7 +108,7 @@ struct Operator {
   friend bool operator==(const Operator&, const Operator&) = default;
 };
 
-/// Reads the short form. Checks: known fields (nearest suggested), axes in range and unique after normalising
+/// Reads the short form; the general form and MindSpore sub-graphs by their members (space/graph.h). Checks: known fields (nearest suggested), axes in range and unique after normalising
 /// negatives (the message names axis and rank), sizes >= 0, empty reduced axis of max, min, argmax, argmin
 /// (names the axis; an output without elements needs no answer and is fine), element counts, reachable
 /// offsets and bytes that fit 63 bits, length of "data" (with strides or an offset it may be longer than what

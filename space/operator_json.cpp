@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <limits>
 
+#include "space/graph.h"
 #include "space/operator.h"
+#include "space/operator_reading.h"
 #include "support/error.h"
 #include "support/text.h"
 
@@ -83,9 +85,11 @@ void check_reach(const JsonObject& object, const Tensor& tensor) {
   }
 }
 
-Tensor read_input(JsonObject& object) {
+}  // namespace
+
+Tensor read_input(JsonObject& object, const std::string& name) {
   Tensor input;
-  input.name = "in";
+  input.name = name;
   input.shape = read_shape(object);
   if (object.has("dtype")) input.dtype = parse_word(object, "dtype", parse_dtype);
   input.strides = object.has("strides") ? object.get_ints("strides") : row_major_strides(input.shape);
@@ -97,6 +101,8 @@ Tensor read_input(JsonObject& object) {
   check_reach(object, input);
   return input;
 }
+
+namespace {
 
 Tensor make_output(const JsonObject& object, const Tensor& input, const std::vector<int>& axes, bool keepdims,
                    DType dtype) {
@@ -212,7 +218,10 @@ std::int64_t integer_of(const JsonObject& object, const Json& value, DType dtype
   return number;
 }
 
-InlineData read_data(JsonObject& object, const Tensor& input, bool strided) {
+}  // namespace
+
+InlineData read_data(JsonObject& object, const Tensor& input) {
+  const bool strided = object.has("strides") || object.has("offset");
   const Json& values = object.get("data");
   if (!values.is_array()) object.fail("data", "must be a flat array of the storage's values");
   const auto count = static_cast<std::int64_t>(values.size());
@@ -236,22 +245,22 @@ InlineData read_data(JsonObject& object, const Tensor& input, bool strided) {
   return data;
 }
 
-}  // namespace
+Json data_json(const InlineData& data) {
+  Json values = Json::array();
+  for (double number : data.numbers) values.push_back(json_number(number));
+  for (std::int64_t number : data.integers) values.push_back(number);
+  return values;
+}
 
 Operator parse_operator(const Json& json, const std::string& origin) {
+  if (is_mindspore(json)) return parse_mindspore(json, origin);
+  if (json.is_object() && (json.contains("compute") || json.contains("inputs"))) return parse_graph_operator(json, origin);
   JsonObject object(json, origin);
-  for (const char* member : {"compute", "inputs"}) {
-    if (json.contains(member)) {
-      object.fail(
-          member,
-          "belongs to the general form, which this version does not read; give op, shape, axes, dtype");
-    }
-  }
   Operator op;
   op.name = object.get_string("name", "");
   ReduceStatement statement;
   statement.op = parse_word(object, "op", parse_reduce_op);
-  const Tensor input = read_input(object);
+  const Tensor input = read_input(object, "in");
   statement.axes = read_axes(object, static_cast<std::int64_t>(input.shape.size()));
   statement.accumulator = read_accumulator(object, statement, input);
   statement.ddof = read_ddof(object, statement.op);
@@ -260,7 +269,7 @@ Operator parse_operator(const Json& json, const std::string& origin) {
   const DType result = read_result(object, statement, input);
   const Tensor output = make_output(object, input, statement.axes, op.keepdims, result);
   check_empty(object, statement.op, input, output, statement.axes);
-  if (object.has("data")) op.data = read_data(object, input, object.has("strides") || object.has("offset"));
+  if (object.has("data")) op.data = read_data(object, input);
   object.finish();
   statement.input = input.name;
   statement.output = output.name;
@@ -273,6 +282,7 @@ Operator parse_operator(const Json& json, const std::string& origin) {
 Operator read_operator_file(const std::string& path) { return parse_operator(read_json_file(path), path); }
 
 Json to_json(const Operator& op) {
+  if (op.graph) return graph_to_json(op);
   const Tensor& in = op.input();
   const ReduceStatement& statement = op.reduction();
   Json json = Json::object();
@@ -290,9 +300,7 @@ Json to_json(const Operator& op) {
   if (op.keepdims) json["keepdims"] = true;
   if (op.determinism != Determinism::kNotGuaranteed) json["determinism"] = name(op.determinism);
   if (op.data) {
-    Json values = Json::array();
-    for (double number : op.data->numbers) values.push_back(json_number(number));
-    for (std::int64_t number : op.data->integers) values.push_back(number);
+    Json values = data_json(*op.data);
     // A dense view of a longer storage says where it starts, so that its length is not taken for a slip.
     const auto count = static_cast<std::int64_t>(values.size());
     if (count > in.storage_elements()) json["strides"] = in.strides;

@@ -111,6 +111,7 @@ std::string keep_prediction(const PredictResult& result, const PredictOptions& o
   Config config;
   config.op = task.op;
   config.op.data.reset();
+  config.op.values.clear();
   config.device = config.target = task.target.name;
   config.determinism = determinism_of(task, best.schedule);
   config.schedule = best.schedule;

@@ -82,6 +82,7 @@ RunInfo run_info(const TuneResult& result, const TuneOptions& options) {
                options.seed, Json::object()};
   Operator op = result.task.op;
   op.data.reset();
+  op.values.clear();
   info.extra["operator"] = to_json(op);
   info.extra["target"] = result.task.target.name;
   info.extra["target_facts"] = to_json(result.task.target);
@@ -103,6 +104,7 @@ Config make_config(const TuneResult& result, const Program& program, const std::
   Config config;
   config.op = result.task.op;
   config.op.data.reset();
+  config.op.values.clear();
   config.determinism = determinism_of(result.task, best.schedule);
   config.device = result.device.name;
   config.driver = result.device.driver;

@@ -72,7 +72,7 @@ class Tuner {
 
  private:
   void refuse_empty_output() const {
-    if (result_.task.op.output().elements() > 0) return;
+    if (output_bytes(result_.task.op) > 0) return;
     throw UserError("nothing to tune: the output of " + result_.task.op.title() + " has no elements");
   }
 

@@ -57,6 +57,9 @@ std::string run_command(const Operator& op, const Schedule& schedule, const std:
                         std::uint64_t seed) {
   Json json = to_json(op);
   for (const char* member : {"name", "data"}) json.erase(member);
+  if (op.graph) {
+    for (auto& [tensor, fields] : json["inputs"].items()) fields.erase("data");
+  }
   return "redtune run <(echo '" + json.dump() + "') --schedule \"" + schedule.text() + "\" --pattern " +
          (pattern.empty() ? "random" : pattern) + " --seed " + std::to_string(seed);
 }

@@ -66,6 +66,7 @@ const HostBaselineEntry& find_host_baseline(std::string_view name) {
 HostContestant::HostContestant(const HostBaselineEntry& entry, const Task& task, std::uint64_t seed,
                                bool cold, int threads)
     : threads_(threads) {
+  if (task.op.graph) throw UserError("it computes single reductions, not fused statements");
   const Tensor& tensor = task.op.input();
   if (!tensor.is_row_major() || tensor.offset != 0) throw UserError("it takes dense row-major input only");
   baseline_ = entry.make(task, threads);

@@ -195,7 +195,19 @@ RT_LOOSE_TYPES(f64, double, 8)
 #define RT_PUT_i8(n, p, v) RT_VSTORE(n)(RT_TO(char, n)(v), 0, (p))
 #define RT_PUT_u8(n, p, v) RT_VSTORE(n)(RT_TO(uchar, n)(v), 0, (p))
 #define RT_PUT_bool(n, p, v) RT_VSTORE(n)(RT_TO(uchar, n)(clamp(RT_TO(int, n)(v), 0, 1)), 0, (p))
-#define RT_PUT_f16(n, p, v) RT_CAT(RT_CAT(vstore_half, RT_N_##n), _rte)(RT_TO(float, n)(v), 0, (p))
+// Not vstore_half_rte: PoCL makes a call per lane of it, which takes minutes to compile where stores are unrolled. To
+// nearest, ties to even: small numbers by adding 0.5, whose last place is theirs.
+#define RT_PUT_f16(n, p, v)                                                                              \
+  do {                                                                                                   \
+    typedef RT_CAT(uint, RT_N_##n) rt_bits;                                                              \
+    const rt_bits rt_u = RT_AS(uint, n)(RT_TO(float, n)(v)), rt_a = rt_u & 0x7fffffffu;                  \
+    const rt_bits rt_small = RT_AS(uint, n)(RT_AS(float, n)(rt_a) + 0.5f) - 0x3f000000u;                 \
+    const rt_bits rt_normal = (rt_a - 0x38000000u + 0xfffu + ((rt_a >> 13) & 1u)) >> 13;                 \
+    rt_bits rt_h = rt_a < 0x38800000u ? rt_small : rt_normal;                                            \
+    rt_h = rt_a >= 0x477ff000u ? (rt_bits)(0x7c00u) : rt_h;                                              \
+    rt_h = rt_a > 0x7f800000u ? (rt_bits)(0x7e00u) : rt_h;                                               \
+    RT_VSTORE(n)(RT_TO(ushort, n)(rt_h | ((rt_u >> 16) & 0x8000u)), 0, (RT_GLOBAL ushort*)(p));          \
+  } while (0)
 #define RT_PUT_bf16(n, p, v)                                                                             \
   do {                                                                                                   \
     const RT_CAT(uint, RT_N_##n) rt_u = RT_AS(uint, n)(RT_TO(float, n)(v));                              \

@@ -5,7 +5,7 @@ import os
 
 from redtune import NO_DEVICE, SMALL, CommandLine, main
 
-VERBS = ["tune", "space", "show", "run", "compile", "train", "replay", "explain", "predict", "export", "best", "bench", "report",
+VERBS = ["tune", "space", "show", "run", "compile", "import", "train", "replay", "explain", "predict", "export", "best", "bench", "report",
          "configs", "devices", "targets", "counters", "doctor", "version"]
 
 

@@ -75,6 +75,8 @@ TEST(Suite, ShippedOnesAreReadable) {
   EXPECT_EQ(entries["network_reductions"], 442u);
   EXPECT_EQ(entries["cub_sizes"], 48u);
   EXPECT_EQ(entries["panamera_table4"], 4u);
+  EXPECT_EQ(entries["panamera_subgraphs"], 12u);
+  EXPECT_EQ(entries["modern"], 13u);
 }
 
 // The tables that the suites were made from, where they lie beside the source tree.

@@ -128,7 +128,7 @@ TEST(Operator, MistakesNameFieldAndRemedy) {
   EXPECT_THAT(error_of(R"({"op": 3, "shape": [4]})"), HasSubstr("field 'op' must be a string, is 3"));
   EXPECT_THAT(error_of(R"({"op": "sum", "shape": [4], "determinism": "run-to-run"})"),
               HasSubstr("did you mean 'run_to_run'"));
-  EXPECT_THAT(error_of(R"({"name": "x", "inputs": {}, "compute": []})"), HasSubstr("general form"));
+  EXPECT_THAT(error_of(R"({"name": "x", "inputs": {}, "compute": []})"), HasSubstr("'inputs' names no tensor"));
 }
 
 TEST(Operator, ResultAndAccumulatorStayInTheirKind) {

@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <filesystem>
 
+#include "configs/suite.h"
 #include "support/error.h"
 #include "support/text.h"
 
@@ -72,7 +73,19 @@ std::vector<Operator> OperatorArguments::read() const {
       throw UserError("no operator file called " + file + "; for one reduction use --op " + file +
                       " --shape SIZES");
     }
-    operators.push_back(read_operator_file(file));
+    const Json json = read_json_file(file);
+    if (!is_suite(json)) {
+      operators.push_back(parse_operator(json, file));
+      continue;
+    }
+    Suite suite = parse_suite(json, file, file);
+    if (suite.entries.size() > 1 && !several_) {
+      throw UserError("one operator at a time: suite " + file + " holds " + std::to_string(suite.entries.size()));
+    }
+    for (SuiteEntry& entry : suite.entries) {
+      if (entry.op.name.empty()) entry.op.name = entry.id;
+      operators.push_back(std::move(entry.op));
+    }
   }
   if (files_.empty()) operators.push_back(operator_from_short_form(form_));
   for (Operator& op : operators) {

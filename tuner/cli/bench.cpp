@@ -42,9 +42,7 @@ void print_plan(const Suite& suite, const BenchOptions& options) {
   TextTable table;
   table.row({"row", "operator", "input", "made smaller"});
   for (const PlannedRow& row : plan_rows(suite, options)) {
-    const Tensor& input = row.op.input();
-    const double bytes = static_cast<double>(input.elements()) * bytes_of(input.dtype);
-    table.row({row.entry->id, row.op.key(), format_bytes(bytes), row.scaled});
+    table.row({row.entry->id, row.op.key(), format_bytes(input_layout(row.op).bytes), row.scaled});
   }
   std::cout << table.str();
 }

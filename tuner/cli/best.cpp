@@ -35,6 +35,7 @@ std::string difference(const Operator& wanted, const Operator& stored) {
   const auto differs = [](const std::string& what, auto asked, auto held) {
     return fmt::format("{}: asked {}, stored {}", what, asked, held);
   };
+  if (wanted.graph || stored.graph) return differs("operator", wanted.key(), stored.key());
   if (wanted.reduction().op != stored.reduction().op) {
     return differs("op", name(wanted.reduction().op), name(stored.reduction().op));
   }
@@ -56,7 +57,8 @@ std::string miss_message(const BestArguments& arguments, const Operator& op, con
   std::string message = arguments.configs + ": no config for " + op.key();
   if (!arguments.device.empty()) message += " on " + arguments.device;
   for (const Config& config : all) {
-    if (config.op.reduction().op != op.reduction().op) continue;
+    const bool other_form = static_cast<bool>(config.op.graph) != static_cast<bool>(op.graph);
+    if (other_form || config.op.reduction().op != op.reduction().op) continue;
     const std::string what = difference(op, config.op);
     message +=
         "\n  " + config.op.key() + " on " + config.device + (what.empty() ? "" : "  differs in " + what);

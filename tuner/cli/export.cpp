@@ -141,13 +141,22 @@ class ExportVerb {
     return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
   }
 
+  // These formats know one input and one output.
+  static void require_short_form(const Operator& op, std::string_view format) {
+    if (!op.graph) return;
+    throw UserError("--format " + std::string(format) + ": " + op.title() +
+                    " is of fused statements, the format holds single reductions; use --format source or cubin");
+  }
+
   void write_bundles() {
     const std::string& out = arguments_.output;
     for (ShippedKernel& kernel : kernels()) {
+      require_short_form(kernel.config.op, "bundle");
       if (kernel.config.seconds <= 0) {
         throw UserError("--format bundle takes measured configs: " + kernel.config.schedule.text() +
                         " was not measured; --format source, cubin and header take it");
       }
+      require_short_form(kernel.config.op, "header");
       if (kernel.language == KernelLanguage::kCuda) add_images(kernel, architectures_of(kernel));
       Config config = kernel.config;
       config.kernel = write_kernel_text(out, kernel.text, kernel.language, kernel.options);
@@ -216,6 +225,7 @@ class ExportVerb {
     std::vector<Config> measured = configs();
     std::erase_if(measured, [](const Config& config) { return config.predicted.has_value(); });
     if (measured.empty()) throw NoValidSchedule(arguments_.configs + ": wisdom is made of measured configs; these are predicted");
+    for (const Config& config : measured) require_short_form(config.op, "wisdom");
     for (const WisdomFile& file : wisdom_files(measured)) {
       write((std::filesystem::path(arguments_.output) / (file.key + ".wisdom")).string(), file.text);
     }
@@ -258,6 +268,7 @@ class ExportVerb {
 
   void write_cachefiles() {
     for_each_task([&](const TaskRecords& task, const Operator& op) {
+      require_short_form(op, "cachefile");
       write(path_for(operator_slug(op), ".cache.json"), cachefile_text(task, operator_slug(op), op.input().shape));
     });
   }

@@ -1,5 +1,7 @@
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <iostream>
+#include <map>
 #include <memory>
 
 #include "codegen/codegen.h"
@@ -17,20 +19,51 @@ namespace {
 
 struct RunArguments {
   OperatorArguments operators;
-  std::string device, schedule, configs, grade = "exact", mapping, input, output, pattern;
+  std::string device, schedule, configs, grade = "exact", mapping, pattern;
+  std::vector<std::string> inputs, outputs;
   std::uint64_t seed = 1;
   bool json = false;
 };
 
-// "in=file.npy" -> "file.npy"; the name must be that of the tensor, or the letter that stands for it in the
-// short form, which names none. The equals sign of a path alone is not one.
-std::string file_of(const std::string& text, const std::string& tensor, const std::string& letter,
-                    const std::string& option) {
-  const std::size_t equals = text.find('=');
-  if (equals == std::string::npos || text.find('/') < equals) return text;
-  const std::string given = text.substr(0, equals);
-  if (given == tensor || given == letter) return text.substr(equals + 1);
-  throw UserError(option + ": " + unknown_word_message("tensor", given, {tensor, letter}));
+// "X=file.npy" -> X: file.npy; the name must be that of a tensor, or of a lone tensor the `letter` that stands for it
+// in the short form, which names none; a lone tensor needs none. The equals sign of a path alone is not one.
+std::map<std::string, std::string> files_of(const std::vector<std::string>& texts,
+                                            const std::vector<Tensor>& tensors, const std::string& letter,
+                                            const std::string& option) {
+  std::vector<std::string> names;
+  for (const Tensor& tensor : tensors) names.push_back(tensor.name);
+  const bool lone = names.size() == 1;
+  std::vector<std::string> known = names;
+  if (lone && names.front() != letter) known.push_back(letter);
+  std::map<std::string, std::string> files;
+  for (const std::string& text : texts) {
+    const std::size_t equals = text.find('=');
+    const bool named = equals != std::string::npos && text.find('/') > equals;
+    if (!named && !lone) {
+      throw UserError(option + " " + text + ": say of which tensor, as in " + names.front() + "=" + text);
+    }
+    std::string given = named ? text.substr(0, equals) : names.front();
+    if (lone && given == letter) given = names.front();
+    if (std::find(names.begin(), names.end(), given) == names.end()) {
+      throw UserError(option + ": " + unknown_word_message("tensor", given, known));
+    }
+    if (files.contains(given)) throw UserError(option + ": two files for tensor " + given);
+    files[given] = named ? text.substr(equals + 1) : text;
+  }
+  return files;
+}
+
+// The bytes of each output.
+std::vector<std::vector<unsigned char>> parts_of(const Operator& op, const std::vector<unsigned char>& bytes) {
+  std::vector<std::vector<unsigned char>> parts;
+  std::ptrdiff_t at = 0;
+  for (const Tensor& tensor : op.outputs) {
+    const std::int64_t size = tensor.elements() * bytes_of(tensor.dtype);
+    const auto end = std::min(static_cast<std::ptrdiff_t>(bytes.size()), at + static_cast<std::ptrdiff_t>(size));
+    parts.emplace_back(bytes.begin() + at, bytes.begin() + end);
+    at = end;
+  }
+  return parts;
 }
 
 std::string pattern_names() {
@@ -72,19 +105,22 @@ Schedule schedule_for(const RunArguments& arguments, const SearchSpace& space, c
 
 void print_people(const Task& task, const Schedule& schedule, const Outcome& outcome,
                   const std::vector<unsigned char>& bytes) {
-  const Tensor& out = task.op.output();
-  const auto item = static_cast<std::size_t>(bytes_of(out.dtype));
   std::cout << task.op.title() << " on " << task.target.name << ", schedule \"" << schedule.text()
             << "\" (mapping " << schedule.mapping() << ")\n";
-  constexpr std::size_t kValues = 8;
-  std::vector<std::string> values;
-  for (std::size_t i = 0; i + item <= bytes.size() && values.size() < kValues; i += item) {
-    values.push_back(element_text(out.dtype, bytes.data() + i));
+  constexpr std::size_t kShownValues = 8;
+  const std::vector<std::vector<unsigned char>> parts = parts_of(task.op, bytes);
+  for (std::size_t t = 0; t < parts.size(); ++t) {
+    const Tensor& out = task.op.outputs[t];
+    const auto item = static_cast<std::size_t>(bytes_of(out.dtype));
+    std::vector<std::string> values;
+    for (std::size_t i = 0; i + item <= parts[t].size() && values.size() < kShownValues; i += item) {
+      values.push_back(element_text(out.dtype, parts[t].data() + i));
+    }
+    const bool more = parts[t].size() / item > kShownValues;
+    std::cout << out.name << " = [" << join(values, ", ") << (more ? ", ..." : "") << "], "
+              << format_count(out.elements()) << " " << name(out.dtype) << "\n";
   }
-  const bool more = bytes.size() / item > kValues;
-  std::cout << out.name << " = [" << join(values, ", ") << (more ? ", ..." : "") << "], "
-            << format_count(out.elements()) << " " << name(out.dtype) << "\n";
-  if (out.elements() == 0) return;  // nothing was launched
+  if (output_bytes(task.op) == 0) return;  // nothing was launched
   std::cout << "checked against the reference: worst error " << outcome.max_error << " of its bound\n";
 }
 
@@ -98,19 +134,19 @@ ExitCode run_run(const RunArguments& arguments) {
   const int ways = !arguments.schedule.empty() + !arguments.configs.empty() + !arguments.mapping.empty();
   if (ways > 1) throw UserError("give one of --schedule, --config and --mapping");
   const Operator op = arguments.operators.read_one();
-  const std::string input_file = file_of(arguments.input, op.input().name, "X", "--input");
-  const std::string output_file = file_of(arguments.output, op.output().name, "Y", "--output");
+  const auto input_files = files_of(arguments.inputs, op.inputs, "X", "--input");
+  const auto output_files = files_of(arguments.outputs, op.outputs, "Y", "--output");
   const DeviceInfo device = pick_device(arguments.device);
   const Task task = make_task(op, device.target);
   const SearchSpace space(task, filter_of(arguments.mapping));
-  if (!input_file.empty() && !arguments.pattern.empty()) throw UserError("give one of --input and --pattern");
+  if (!input_files.empty() && !arguments.pattern.empty()) throw UserError("give one of --input and --pattern");
   const InputPattern* pattern = arguments.pattern.empty() ? nullptr : &parse_input_pattern(arguments.pattern);
   const auto input = [&] {
-    return pattern ? make_input(op, *pattern, arguments.seed) : load_input(op, input_file, arguments.seed);
+    return pattern ? make_input(op, *pattern, arguments.seed) : load_inputs(op, input_files, arguments.seed);
   };
   const Schedule schedule = schedule_for(arguments, space, device);
   RunResult result;
-  if (op.output().elements() == 0) {
+  if (output_bytes(op) == 0) {
     // Nothing to compute and nothing to launch.
     result.outcome.kind = OutcomeKind::kTimed;
   } else {
@@ -119,13 +155,18 @@ ExitCode run_run(const RunArguments& arguments) {
     result = run_once(device, task, {schedule, generate(task, schedule)}, input, options);
     check_outcome(result.outcome, schedule);
   }
-  if (!output_file.empty()) save_output(op, result.output, output_file);
+  const std::vector<std::vector<unsigned char>> parts = parts_of(op, result.output);
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const auto file = output_files.find(op.outputs[i].name);
+    if (file != output_files.end()) save_output(op.outputs[i], parts[i], file->second);
+  }
   if (!arguments.json) {
     print_people(task, schedule, result.outcome, result.output);
     return ExitCode::kDone;
   }
   Json json = Json::object();
-  json["outputs"] = {{op.output().name, tensor_json(op.output(), result.output)}};
+  json["outputs"] = Json::object();
+  for (std::size_t i = 0; i < parts.size(); ++i) json["outputs"][op.outputs[i].name] = tensor_json(op.outputs[i], parts[i]);
   json["schedule"] = schedule.text();
   json["mapping"] = schedule.mapping();
   json["class"] = std::string(name(schedule.mapping_class()));
@@ -151,12 +192,12 @@ VerbAction declare_run(CLI::App& app) {
   app.add_option("--grade", a.grade,
                  "with --config, the lowest that serves: exact (default), in_range, nearest, other_device, default");
   app.add_option("--mapping", a.mapping, "run the schedule of this mapping that is nearest to the default");
-  app.add_option("--input", a.input,
-                 "values of the input (.npy); NAME is in, or X; else the operator's own, else generated")
+  app.add_option("--input", a.inputs,
+                 "values of an input (.npy); NAME is in or X for one reduction; else the operator's own, else generated")
       ->option_text("[NAME=]FILE");
   app.add_option("--pattern", a.pattern, "generate this kind of input: " + pattern_names())
       ->option_text("NAME");
-  app.add_option("--output", a.output, "write the output here (.npy); NAME is out, or Y")
+  app.add_option("--output", a.outputs, "write an output here (.npy); NAME is out or Y for one reduction")
       ->option_text("[NAME=]FILE");
   app.add_option("--seed", a.seed, "seed of generated input (default 1)");
   app.add_flag("--json", a.json, "one JSON document with the output's values");

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "measure/reference.h"
+#include "space/task.h"
 #include "support/error.h"
 #include "support/half.h"
 #include "support/npy.h"
@@ -83,15 +85,14 @@ void put_integer(DType dtype, std::vector<unsigned char>& bytes, std::size_t i, 
   }
 }
 
-std::vector<unsigned char> inline_input(const Operator& op) {
-  const Tensor& tensor = op.input();
+std::vector<unsigned char> inline_input(const Tensor& tensor, const InlineData& data) {
   const auto storage = static_cast<std::size_t>(tensor.storage_elements());
   std::vector<unsigned char> bytes(storage * static_cast<std::size_t>(bytes_of(tensor.dtype)));
-  for (std::size_t i = 0; i < std::min(storage, op.data->numbers.size()); ++i) {
-    put_float(tensor.dtype, bytes, i, op.data->numbers[i]);
+  for (std::size_t i = 0; i < std::min(storage, data.numbers.size()); ++i) {
+    put_float(tensor.dtype, bytes, i, data.numbers[i]);
   }
-  for (std::size_t i = 0; i < std::min(storage, op.data->integers.size()); ++i) {
-    put_integer(tensor.dtype, bytes, i, op.data->integers[i]);
+  for (std::size_t i = 0; i < std::min(storage, data.integers.size()); ++i) {
+    put_integer(tensor.dtype, bytes, i, data.integers[i]);
   }
   return bytes;
 }
@@ -140,15 +141,41 @@ std::vector<unsigned char> npy_input(const Tensor& tensor, const std::string& pa
 
 }  // namespace
 
-std::vector<unsigned char> load_input(const Operator& op, const std::string& npy_path, std::uint64_t seed) {
-  if (!npy_path.empty()) return npy_input(op.input(), npy_path);
-  return op.data ? inline_input(op) : make_input(op, seed);
+std::vector<unsigned char> load_inputs(const Operator& op, const std::map<std::string, std::string>& npy_paths, std::uint64_t seed) {
+  const InputLayout layout = input_layout(op);
+  const auto given = [&](std::size_t i) -> const InlineData* {
+    if (i == 0 && op.data) return &*op.data;
+    return i < op.values.size() && op.values[i] ? &*op.values[i] : nullptr;
+  };
+  std::vector<unsigned char> block(static_cast<std::size_t>(layout.bytes));
+  for (std::size_t i = 0, generated = 0; i < op.inputs.size(); ++i) {
+    const Tensor& tensor = op.inputs[i];
+    const auto path = npy_paths.find(tensor.name);
+    std::vector<unsigned char> bytes;
+    if (path != npy_paths.end()) {
+      bytes = npy_input(tensor, path->second);
+    } else if (given(i) != nullptr) {
+      bytes = inline_input(tensor, *given(i));
+    } else {
+      // All that are not given are generated together.
+      if (generated++ == 0) {
+        const std::vector<unsigned char> made = make_input(op, seed);
+        std::vector<unsigned char> before = std::move(block);
+        block = made;
+        const auto kept = static_cast<std::ptrdiff_t>(layout.offsets[i]);
+        std::copy(before.begin(), before.begin() + kept, block.begin());
+      }
+      continue;
+    }
+    std::copy(bytes.begin(), bytes.end(), block.begin() + static_cast<std::ptrdiff_t>(layout.offsets[i]));
+  }
+  return block;
 }
 
-void save_output(const Operator& op, const std::vector<unsigned char>& bytes, const std::string& npy_path) {
+void save_output(const Tensor& tensor, const std::vector<unsigned char>& bytes, const std::string& npy_path) {
   NpyArray array;
-  array.descr = info(op.output().dtype).npy;
-  array.shape = op.output().shape;
+  array.descr = info(tensor.dtype).npy;
+  array.shape = tensor.shape;
   const auto* data = reinterpret_cast<const std::byte*>(bytes.data());
   array.data.assign(data, data + bytes.size());
   write_npy(npy_path, array);

@@ -38,6 +38,8 @@ constexpr Verb kVerbs[] = {
      "  redtune compile --op sum --shape 1024x1024 --axes 1 --target sm_80,sm_90\n"
      "  redtune compile --op sum --shape 1048576 --target sm_75 --all --mapping tree\n",
      declare_compile},
+    {"import", "read fused sub-graphs of MindSpore networks as operator files",
+     "  redtune import Fused_Mul_ReduceSum.info -o operators\n", declare_import},
     {"train", "learn a model of schedules from logs, for `tune --model`",
      "  redtune train redtune-out/*.jsonl -o cpu.model\n"
      "  redtune tune --op sum --shape 4096x4096 --axes 1 --model cpu.model\n",

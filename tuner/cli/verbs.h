@@ -34,6 +34,7 @@ VerbAction declare_run(CLI::App& app);
 VerbAction declare_verify(CLI::App& app);
 VerbAction declare_fuzz(CLI::App& app);
 VerbAction declare_compile(CLI::App& app);
+VerbAction declare_import(CLI::App& app);
 VerbAction declare_train(CLI::App& app);
 VerbAction declare_replay(CLI::App& app);
 VerbAction declare_bench(CLI::App& app);

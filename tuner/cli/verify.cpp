@@ -1,10 +1,14 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <iostream>
 #include <memory>
 
+#include "codegen/codegen.h"
+#include "space/graph.h"
+#include "space/heuristic.h"
 #include "support/text.h"
 #include "tuner/cli/arguments.h"
 #include "tuner/cli/signals.h"
@@ -31,6 +35,11 @@ std::string pattern_names(const Operator& op) {
     if (applies(pattern, op)) names.emplace_back(pattern.name);
   }
   return join(names, ", ");
+}
+
+std::int64_t reductions_of(const Operator& op) {
+  if (!op.graph) return 1;
+  return std::count_if(op.graph->statements.begin(), op.graph->statements.end(), [](const GraphStatement& s) { return s.reduce.has_value(); });
 }
 
 struct Verified {
@@ -95,6 +104,9 @@ ExitCode run_verify(const VerifyVerbArguments& arguments) {
     if (!arguments.json) print(task, arguments.how.device_text(device), verified, arguments.how.seed());
     Json json = verified.tally.json();
     json["operator"] = op.key();
+    json["groups"] = task.groups ? task.groups->size() : 1;
+    json["kernels"] = generate(task, default_schedule(task)).launches.size();
+    json["reductions"] = reductions_of(op);
     json["device"] = arguments.how.device_text(device);
     json["seed"] = arguments.how.seed();
     json["seconds"] = verified.seconds;

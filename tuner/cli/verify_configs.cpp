@@ -67,7 +67,7 @@ ConfigCheck check_config(const Config& config, const DeviceInfo& device,
   if (std::string why = why_stale(config, device); !why.empty())
     return {Standing::kStale, 0, 0, 0, std::move(why)};
   const Task task = make_task(config.op, device.target);
-  if (task.op.output().elements() == 0) return {};
+  if (output_bytes(task.op) == 0) return {};
   if (std::string wrong = wrong_numbers(verifier, task, config.schedule, seed); !wrong.empty())
     return {Standing::kWrong, 0, 0, 0, std::move(wrong)};
   if (arguments.numbers_only) return {};

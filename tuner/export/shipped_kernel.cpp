@@ -52,6 +52,7 @@ ShippedKernel shipped_from(const Task& task, const Schedule& schedule) {
   Config& config = kernel.config;
   config.op = task.op;
   config.op.data.reset();
+  config.op.values.clear();
   config.target = config.device = task.target.name;
   config.determinism = determinism_of(task, schedule);
   config.schedule = schedule;

@@ -21,6 +21,7 @@ std::string operator_words(const Operator& op) {
     for (const Json& value : json[key]) words.push_back(value.dump());
     return join(words, separator);
   };
+  if (op.graph) return "<(echo '" + json.dump() + "')";
   std::string text = "--op " + json["op"].get<std::string>() + " --shape " + list("shape", "x");
   text += " --axes " + (json["axes"].empty() ? "none" : list("axes", ","));
   for (const char* key : {"dtype", "out"}) {
