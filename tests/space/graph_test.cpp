@@ -4,10 +4,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <filesystem>
+#include <iostream>
 #include <map>
+#include <vector>
 
+#include "space/search_space.h"
 #include "space/task.h"
+#include "support/stopwatch.h"
 #include "tests/support/message_of.h"
 
 namespace redtune {
@@ -127,10 +133,14 @@ TEST(MindSpore, AllSubgraphsOfTheCorpusImportAndFuse) {
   const std::string folder = REDTUNE_SOURCE_DIR "/../shared/data/mindspore_subgraphs";
   if (!std::filesystem::is_directory(folder)) GTEST_SKIP() << "no " << folder;
   std::size_t files = 0, single = 0, one_kernel = 0;
+  std::vector<double> planning;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
     if (!entry.is_regular_file()) continue;
     ++files;
+    const auto start = std::chrono::steady_clock::now();
     const Operator op = read_operator_file(entry.path().string());
+    EXPECT_GT(SearchSpace(make_task(op, load_target("cpu"))).size(), 0u) << entry.path();
+    planning.push_back(seconds_since(start));
     EXPECT_EQ(parse_operator(to_json(op), "again").key(), op.key()) << entry.path();
     const Task task = make_task(op, load_target("cpu"));
     std::size_t reductions = 0;
@@ -140,7 +150,13 @@ TEST(MindSpore, AllSubgraphsOfTheCorpusImportAndFuse) {
     one_kernel += task.groups->size() == 1 ? 1 : 0;
   }
   EXPECT_EQ(files, 370u);
-  EXPECT_GE(one_kernel * 100, single * 79);
+  std::sort(planning.begin(), planning.end());
+  ASSERT_FALSE(planning.empty());
+  std::cout << "planning a file: median " << planning[planning.size() / 2] * 1e3 << " ms, at most " << planning.back() * 1e3
+            << " ms; " << one_kernel << " of " << single << " files with one reduction are one kernel\n";
+  EXPECT_LT(planning[planning.size() / 2], 0.2);
+  EXPECT_LT(planning.back(), 2);
+  EXPECT_GE(one_kernel * 100, single * 90);
 }
 
 }  // namespace
