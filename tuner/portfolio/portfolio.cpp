@@ -18,7 +18,8 @@ namespace {
 
 // Why operators have no range_kind.
 constexpr const char* kNoKind =
-    ": its input has gaps or an offset; a portfolio serves dense inputs, whose layout their sizes tell";
+    ": its input has gaps or an offset, or it has statements of its own; a portfolio serves single reductions of dense "
+    "inputs, which their sizes tell";
 
 std::vector<Schedule> legal_ones(const Task& task, const std::vector<std::vector<Schedule>>& proposals) {
   std::vector<Schedule> legal;

@@ -27,8 +27,8 @@ struct ShapeGroup {
   std::string kind;              // range_kind of configs/operator_kind.h
   std::vector<Operator> shapes;  // in their order; each function once
 };
-/// Groups in the order of their first shapes. Throws UserError for an input with gaps or an offset: no range
-/// of sizes tells its layout.
+/// Groups in the order of their first shapes. Throws UserError for an input with gaps or an offset, whose
+/// layout no range of sizes tells, and for the general form, whose statements none tells.
 std::vector<ShapeGroup> group_by_kind(const std::vector<Operator>& operators);
 
 struct Portfolio {
