@@ -57,9 +57,9 @@ std::string CompilePool::keep_log(const CompileJob& job, const Json& reply) {
 }
 
 // True when the job is finished; false while it goes on, in this worker or, requeued, in the next.
-bool CompilePool::advance(Slot& slot, const Answer& answer, Compiled& result) {
+bool CompilePool::advance(Slot& slot, const WorkerAnswer& answer, Compiled& result) {
   const bool loading = slot.state == Slot::State::kLoading;
-  if (loading && answer.state == Answer::State::kDone) {
+  if (loading && answer.state == WorkerAnswer::State::kDone) {
     slot.worker.send(Json{{"do", "prime"}}, deadline_seconds_);
     slot.state = Slot::State::kPriming;
     return false;
@@ -69,15 +69,15 @@ bool CompilePool::advance(Slot& slot, const Answer& answer, Compiled& result) {
   result.seconds = std::chrono::duration<double>(Clock::now() - slot.start).count();
   result.failure = answer.failure;
   switch (answer.state) {
-    case Answer::State::kDone:
+    case WorkerAnswer::State::kDone:
       result.ok = true;
       // A kernel still runs in there: nothing else can be compiled behind it.
       if (!answer.reply.value("idle", true)) slot.worker.kill();
       break;
-    case Answer::State::kTimedOut:
+    case WorkerAnswer::State::kTimedOut:
       result.failure.detail = "compiling took longer than " + format_seconds(deadline_seconds_);
       break;
-    case Answer::State::kDied:
+    case WorkerAnswer::State::kDied:
       if (loading && !slot.job.retried) {  // once more, in a fresh worker: the second death is the program's
         slot.job.retried = true;
         queue_.push_front(slot.job);
@@ -88,7 +88,7 @@ bool CompilePool::advance(Slot& slot, const Answer& answer, Compiled& result) {
       // It had compiled and died of the kernel itself: measuring will tell.
       result.ok = !loading;
       break;
-    case Answer::State::kFailed:
+    case WorkerAnswer::State::kFailed:
       result.ok = !loading;
       result.failure.detail += keep_log(slot.job, answer.reply);
       break;
@@ -100,7 +100,7 @@ std::vector<Compiled> CompilePool::poll() {
   std::vector<Compiled> finished;
   for (const auto& slot : slots_) {
     if (slot->state != Slot::State::kIdle) {
-      const std::optional<Answer> answer = slot->worker.poll(0);
+      const std::optional<WorkerAnswer> answer = slot->worker.poll(0);
       Compiled result;
       if (answer && advance(*slot, *answer, result)) finished.push_back(std::move(result));
     }

@@ -43,7 +43,7 @@ class CompilePool {
  private:
   struct Slot;
   void begin(Slot& slot);
-  bool advance(Slot& slot, const Answer& answer, Compiled& result);
+  bool advance(Slot& slot, const WorkerAnswer& answer, Compiled& result);
   std::string keep_log(const CompileJob& job, const Json& reply);
 
   double deadline_seconds_;

@@ -113,9 +113,9 @@ double MeasuringSession::least_seconds() const {
 void MeasuringSession::compile(const Candidate& candidate, std::int64_t number) {
   worker_->ensure_running();
   const double deadline = options_.compile_deadline_seconds;
-  if (worker_->ask(load_request(candidate, number), deadline, idle_).state != Answer::State::kDone) return;
-  const Answer answer = worker_->ask(request("prime"), deadline, idle_);
-  if (answer.state == Answer::State::kDone && !answer.reply.value("idle", true)) worker_->kill();
+  if (worker_->ask(load_request(candidate, number), deadline, idle_).state != WorkerAnswer::State::kDone) return;
+  const WorkerAnswer answer = worker_->ask(request("prime"), deadline, idle_);
+  if (answer.state == WorkerAnswer::State::kDone && !answer.reply.value("idle", true)) worker_->kill();
 }
 
 Outcome MeasuringSession::check(const Candidate& candidate, std::int64_t number,
@@ -126,15 +126,15 @@ Outcome MeasuringSession::check(const Candidate& candidate, std::int64_t number,
     outcome.measure_seconds = seconds_since(start);
     return outcome;
   };
-  Answer answer = worker_->ask(load_request(candidate, number), options_.compile_deadline_seconds, idle_);
-  if (answer.state != Answer::State::kDone) return finish(answer.failure);
+  WorkerAnswer answer = worker_->ask(load_request(candidate, number), options_.compile_deadline_seconds, idle_);
+  if (answer.state != WorkerAnswer::State::kDone) return finish(answer.failure);
   if (starting) starting();
   const double deadline = launch_deadline();
   answer = worker_->ask(request("run"), deadline, idle_);
-  if (answer.state == Answer::State::kTimedOut) {
+  if (answer.state == WorkerAnswer::State::kTimedOut) {
     answer.failure.detail = "the first launch did not end within " + format_seconds(deadline);
   }
-  if (answer.state != Answer::State::kDone) return finish(answer.failure);
+  if (answer.state != WorkerAnswer::State::kDone) return finish(answer.failure);
   const Verdict verdict = check_answers(task_.op, answers(candidate), output());
   Outcome outcome;
   outcome.kind = verdict.pass ? OutcomeKind::kTimed : OutcomeKind::kWrongResult;
@@ -151,9 +151,9 @@ Outcome MeasuringSession::time(Outcome checked) {
   json["rules"] = to_json(rules);
   // Short repetitions come with a beat only four times a second.
   constexpr double kBeatSeconds = 0.5;
-  Answer answer = worker_->ask(json, launch_deadline() + kBeatSeconds, idle_);
+  WorkerAnswer answer = worker_->ask(json, launch_deadline() + kBeatSeconds, idle_);
   const double seconds = checked.measure_seconds + seconds_since(start);
-  if (answer.state != Answer::State::kDone) {
+  if (answer.state != WorkerAnswer::State::kDone) {
     answer.failure.max_error = checked.max_error;
     answer.failure.measure_seconds = seconds;
     return answer.failure;

@@ -265,9 +265,9 @@ void Verifier::compare(Work& work, Slot& slot) {
 }
 
 void Verifier::advance(Work& work, Slot& slot) {
-  const std::optional<Answer> answer = slot.worker.poll(0);
+  const std::optional<WorkerAnswer> answer = slot.worker.poll(0);
   if (!answer) return;
-  if (answer->state != Answer::State::kDone) {
+  if (answer->state != WorkerAnswer::State::kDone) {
     slot.log.take();
     return fail(work, slot, answer->failure.kind, answer->failure.detail);
   }

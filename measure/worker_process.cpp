@@ -75,9 +75,9 @@ void WorkerProcess::start() {
   has_input_ = false;
 }
 
-Answer WorkerProcess::ask_at_start(const Json& request) {
-  Answer answer = ask(request, kStartSeconds);
-  if (answer.state == Answer::State::kDone) return answer;
+WorkerAnswer WorkerProcess::ask_at_start(const Json& request) {
+  WorkerAnswer answer = ask(request, kStartSeconds);
+  if (answer.state == WorkerAnswer::State::kDone) return answer;
   const std::string what = "device '" + setup_.device_id + "': " + answer.failure.detail;
   kill();
   if (opened_before_) throw DeviceLost(what);
@@ -94,7 +94,7 @@ void WorkerProcess::ensure_running() {
     request["device"] = setup_.device_id;
     request["clock"] = setup_.clock;
     request["compile_only"] = role_ == Role::kCompile;
-    Answer answer = ask_at_start(request);
+    WorkerAnswer answer = ask_at_start(request);
     limits_ = parse_device_limits(JsonObject(answer.reply, kReply).get_object("limits"));
   }
   if (has_input_ || setup_.arena.path.empty()) return;
@@ -109,11 +109,11 @@ void WorkerProcess::ensure_running() {
   has_input_ = opened_before_ = true;
 }
 
-Answer WorkerProcess::ask(const Json& request, double silence_seconds, const std::function<void()>& idle) {
+WorkerAnswer WorkerProcess::ask(const Json& request, double silence_seconds, const std::function<void()>& idle) {
   send(request, silence_seconds);
   for (;;) {
     const double left = std::max(deadline_ - now_seconds(), 0.0);
-    if (std::optional<Answer> answer = poll(idle ? std::min(left, kIdleStepSeconds) : left)) return *answer;
+    if (std::optional<WorkerAnswer> answer = poll(idle ? std::min(left, kIdleStepSeconds) : left)) return *answer;
     if (idle) idle();
   }
 }
@@ -126,13 +126,13 @@ void WorkerProcess::send(const Json& request, double silence_seconds) {
     process_->write_line(request.dump(-1, ' ', false, Json::error_handler_t::replace), kWriteSeconds);
 }
 
-std::optional<Answer> WorkerProcess::poll(double wait_seconds) {
-  if (!process_) return lost(Answer::State::kDied, OutcomeKind::kCrashed, "the worker is not running");
+std::optional<WorkerAnswer> WorkerProcess::poll(double wait_seconds) {
+  if (!process_) return lost(WorkerAnswer::State::kDied, OutcomeKind::kCrashed, "the worker is not running");
   ReadLine line = process_->read_line(wait_seconds);
   if (line.state == ReadLine::State::kTimeout) {
     if (now_seconds() < deadline_) return std::nullopt;
     process_->kill();
-    return lost(Answer::State::kTimedOut, OutcomeKind::kTimedOut,
+    return lost(WorkerAnswer::State::kTimedOut, OutcomeKind::kTimedOut,
                 "no answer within " + shortly(silence_seconds_));
   }
   if (line.state == ReadLine::State::kClosed) {
@@ -140,28 +140,28 @@ std::optional<Answer> WorkerProcess::poll(double wait_seconds) {
     constexpr double kEndSeconds = 1;
     const std::optional<ExitStatus> ended = process_->wait(kEndSeconds);
     const ExitStatus status = ended ? *ended : process_->kill();
-    return lost(Answer::State::kDied, OutcomeKind::kCrashed, "the worker ended by " + status.describe());
+    return lost(WorkerAnswer::State::kDied, OutcomeKind::kCrashed, "the worker ended by " + status.describe());
   }
-  Answer answer = understand(line.text);
-  if (answer.state == Answer::State::kDone && answer.reply.is_null()) {
+  WorkerAnswer answer = understand(line.text);
+  if (answer.state == WorkerAnswer::State::kDone && answer.reply.is_null()) {
     deadline_ = now_seconds() + silence_seconds_;
     return std::nullopt;
   }
   return answer;
 }
 
-Answer WorkerProcess::understand(const std::string& line) {
-  Answer answer;
+WorkerAnswer WorkerProcess::understand(const std::string& line) {
+  WorkerAnswer answer;
   try {
     const Json reply = parse_json(line, kReply);
     JsonObject object(reply, kReply);
     const std::string is = object.get_string("is");
     if (is == "beat") {
-      answer.state = Answer::State::kDone;
+      answer.state = WorkerAnswer::State::kDone;
       return answer;
     }
     answer.reply = reply;
-    answer.state = is == "done" ? Answer::State::kDone : Answer::State::kFailed;
+    answer.state = is == "done" ? WorkerAnswer::State::kDone : WorkerAnswer::State::kFailed;
     if (is == "done") return answer;
     answer.failure.detail = object.get_string("detail");
     const std::string kind = object.get_string("kind");
@@ -171,15 +171,15 @@ Answer WorkerProcess::understand(const std::string& line) {
     return answer;
   } catch (const UserError& error) {
     process_->kill();
-    return lost(Answer::State::kDied, OutcomeKind::kCrashed,
+    return lost(WorkerAnswer::State::kDied, OutcomeKind::kCrashed,
                 std::string("nonsense from the worker: ") + error.what());
   }
 }
 
-Answer WorkerProcess::lost(Answer::State state, OutcomeKind kind, const std::string& what) {
+WorkerAnswer WorkerProcess::lost(WorkerAnswer::State state, OutcomeKind kind, const std::string& what) {
   process_.reset();
   has_input_ = false;
-  Answer answer;
+  WorkerAnswer answer;
   answer.state = state;
   answer.failure.kind = kind;
   answer.failure.detail = what;

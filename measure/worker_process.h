@@ -26,7 +26,7 @@ struct WorkerSetup {
   std::vector<std::string> environment;     // "NAME=value" beside what every worker gets
 };
 
-struct Answer {
+struct WorkerAnswer {
   enum class State {
     kDone,
     kFailed,    // the candidate failed: `failure`
@@ -54,11 +54,11 @@ class WorkerProcess {
 
   /// Sends a request and waits for its reply. `silence_seconds`: longest time without a reply or beat;
   /// `idle`, when set, is called about every millisecond meanwhile.
-  Answer ask(const Json& request, double silence_seconds, const std::function<void()>& idle = nullptr);
+  WorkerAnswer ask(const Json& request, double silence_seconds, const std::function<void()>& idle = nullptr);
 
   /// The same in two halves, for many workers at once. `poll` is nullopt while the worker is busy.
   void send(const Json& request, double silence_seconds);
-  std::optional<Answer> poll(double wait_seconds);
+  std::optional<WorkerAnswer> poll(double wait_seconds);
 
   void kill();
   /// The input that the setup names now is handed over at the next ensure_running.
@@ -67,9 +67,9 @@ class WorkerProcess {
 
  private:
   void start();
-  Answer ask_at_start(const Json& request);
-  Answer lost(Answer::State state, OutcomeKind kind, const std::string& what);
-  Answer understand(const std::string& line);
+  WorkerAnswer ask_at_start(const Json& request);
+  WorkerAnswer lost(WorkerAnswer::State state, OutcomeKind kind, const std::string& what);
+  WorkerAnswer understand(const std::string& line);
 
   const WorkerSetup& setup_;
   Role role_;

@@ -166,6 +166,21 @@ def check_listed(tree):
             yield f"{name}: named in no CMakeLists.txt, so it is never built"
 
 
+TYPE = re.compile(r"^(?:struct|class|enum class|enum) (\w+)(?: final)?(?: : [^;{]*)? \{", re.M)
+
+
+def check_type_names(tree):
+    """Two types of one name are one type to the linker: the functions of one run on the data of the other."""
+    places = {}
+    for name, text in tree.files.items():
+        if name.endswith(".h") and folder_of(name) != "tests":
+            for match in TYPE.finditer(text):
+                places.setdefault(match.group(1), []).append(name)
+    for word, names in places.items():
+        if len(names) > 1:
+            yield f"{names[0]}: type {word} is defined in {', '.join(names[1:])} too"
+
+
 def check_length(tree):
     for name, text in tree.files.items():
         lines = text.count("\n")
@@ -173,7 +188,8 @@ def check_length(tree):
             yield f"{name}: {lines} lines, more than {MAX_LINES}"
 
 
-CHECKS = [check_layers, check_paths, check_command_line_on_top, check_own_header_first, check_vendors, check_isl_free, check_listed, check_length]
+CHECKS = [check_layers, check_paths, check_command_line_on_top, check_own_header_first, check_vendors, check_isl_free, check_listed,
+          check_type_names, check_length]
 
 
 def breaches(root):

@@ -53,6 +53,10 @@ class Layering(unittest.TestCase):
     def test_include_that_is_not_root_relative(self):
         self.expect("no file text.h", support__other_dot_h='#include "text.h"\n')
 
+    def test_two_types_of_one_name(self):
+        self.expect("support/text.h: type Answer is defined in space/model.h too", space__model_dot_h="struct Answer {\n};\n",
+                    support__text_dot_h="struct Answer {\n};\n")
+
     def test_own_header_not_first(self):
         self.expect("must be its first include", support__text_dot_cpp='#include <string>\n#include "support/text.h"\n')
 

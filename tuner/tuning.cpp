@@ -8,7 +8,6 @@
 
 #include "space/heuristic.h"
 #include "support/error.h"
-#include "support/files.h"
 #include "support/stopwatch.h"
 #include "tuner/evaluating.h"
 #include "tuner/generating.h"
@@ -48,9 +47,7 @@ class Tuner {
   TuneResult run(const std::function<void(const TuneStart&)>& started) {
     space_.need_schedules();
     refuse_empty_output();
-    // Both places to write to, before either is written to.
-    const std::filesystem::path log_directory = std::filesystem::path(options_.log_path).parent_path();
-    if (!log_directory.empty()) make_directories(log_directory.string());
+    refuse_log_below_a_file();
     if (!options_.config_directory.empty()) {
       ConfigStore(options_.config_directory).check(result_.task.op, result_.device.name);
     }
@@ -71,6 +68,15 @@ class Tuner {
   }
 
  private:
+  // Seen before the store is touched: what cannot be logged leaves nothing behind.
+  void refuse_log_below_a_file() const {
+    std::error_code ignored;
+    std::filesystem::path place = std::filesystem::path(options_.log_path).parent_path();
+    while (!place.empty() && !std::filesystem::exists(place, ignored) && place.has_relative_path()) place = place.parent_path();
+    if (place.empty() || std::filesystem::is_directory(place, ignored)) return;
+    throw UserError("cannot write " + options_.log_path + ": " + place.string() + " is no directory");
+  }
+
   void refuse_empty_output() const {
     if (output_bytes(result_.task.op) > 0) return;
     throw UserError("nothing to tune: the output of " + result_.task.op.title() + " has no elements");

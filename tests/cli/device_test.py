@@ -161,7 +161,7 @@ class Tune(CommandLine):
         self.assertIn("not measured", self.expect(0, "best", *near, "--grade", "nearest")[0])
         self.expect(3, "best", *near, "--grade", "exact")
         self.assertIn("did you mean 'nearest'", self.expect(2, "best", *near, "--grade", "nearst")[1])
-        _, err = self.expect(2, "run", *near, "--config", "redtune-out/configs")
+        _, err = self.expect(3, "run", *near, "--config", "redtune-out/configs")
         self.assertIn("--grade takes less", err)
         _, err = self.expect(0, "run", *near, "--config", "redtune-out/configs", "--grade", "nearest")
         self.assertIn("warning: nearest: tuned as sum(f32[64,256];axes=1)->f32", err)
@@ -232,6 +232,7 @@ class Tune(CommandLine):
         self.write("file", "")
         self.expect(2, "tune", *SMALL, *self.FEW, "--configs", "file")
         self.expect(2, "tune", *SMALL, *self.FEW, "--configs", "/proc/nothing")
+        self.assertIn("file is no directory", self.expect(2, "tune", *SMALL, *self.FEW, "--log", "file/x.jsonl")[1])
         self.assertFalse(os.path.exists(self.path("redtune-out")))
 
     def test_force_moves_a_foreign_log_aside(self):

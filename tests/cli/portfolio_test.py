@@ -69,7 +69,7 @@ class Portfolio(CommandLine):
             self.assertIn("no config for", err)
         outside = ["--op", "sum", "--shape", "100x2000", "--axes", "1"]
         self.expect(3, "best", *outside, "--grade", "in_range")
-        self.expect(2, "run", *outside, "--config", "redtune-out/configs", "--grade", "in_range")
+        self.expect(3, "run", *outside, "--config", "redtune-out/configs", "--grade", "in_range")
 
     def test_bad_usage(self):
         self.assertIn("name a suite", self.expect(2, "portfolio")[1])

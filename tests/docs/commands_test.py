@@ -31,9 +31,22 @@ def blocks(path):
     """(needs or None, commands) of each runnable block of a document."""
     found = []
     for match in BLOCK.finditer(path.read_text()):
-        commands = [line for line in match["text"].splitlines() if line.strip() and not line.startswith("#")]
-        found.append((match["needs"], commands))
+        found.append((match["needs"], list(commands_of(match["text"]))))
     return found
+
+
+def commands_of(text):
+    """A line each, and a here-document with its lines."""
+    lines = iter(text.splitlines())
+    for line in lines:
+        here = re.search(r"<<'(\w+)'$", line)
+        if here:
+            for more in lines:
+                line += "\n" + more
+                if more == here[1]:
+                    break
+        if line.strip() and not line.startswith("#"):
+            yield line
 
 
 def shortened(command):
@@ -104,7 +117,7 @@ class Commands(unittest.TestCase):
                     # Recorded spaces, stores and logs of others, models and the time for whole suites are not at hand;
                     # the README's commands and tests/cli stand for them.
                     if not line.strip() or re.search(
-                            r"\.gz|\.model|--oclgrind|bench \w+_\w+|portfolio \w+_\w+|bench/|run\.jsonl|from-another-machine|old/", line):
+                            r"\.gz|\.info|\.model|--oclgrind|bench \w+_\w+|portfolio \w+_\w+|bench/|run\.jsonl|from-another-machine|old/", line):
                         continue
                     command = re.sub(r"^ *redtune", "build/bin/redtune", line)
                     done = subprocess.run(less_of_an_example(command), shell=True, cwd=directory, text=True,
