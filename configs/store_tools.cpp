@@ -141,7 +141,8 @@ PruneReport prune_store(const std::string& directory, double least_age_seconds, 
   std::error_code code;
   for (fs::recursive_directory_iterator at(directory, code), end; at != end; at.increment(code)) {
     if (code) throw UserError("cannot read " + directory + ": " + code.message());
-    const bool kernel = at->path().parent_path().filename() == "kernels";
+    // Of this store: others that lie below it (predicted/) have kernels of their own.
+    const bool kernel = at->path().parent_path().lexically_relative(directory) == "kernels";
     if (at->is_regular_file(code) && (kernel || is_temporary(at->path())) && age_of(at->path()) >= least_age_seconds)
       candidates.push_back(at->path());
   }

@@ -151,6 +151,12 @@ class ReferenceMaker {
     });
   }
 
+  // Whether every element is a value of the accumulator.
+  bool converts_exactly() const {
+    const DType in = op_.input().dtype;
+    return info(in).is_float ? holds(accumulator_, in) : 8 * bytes_of(in) <= float_format(accumulator_).digits;
+  }
+
   template <typename Real>
   Reference compensated(double divisor) {
     return walk<FloatSum<Real>>([&](std::int64_t output, const FloatSum<Real>& sum) {
@@ -158,7 +164,9 @@ class ReferenceMaker {
       // What additions round away is at most u * depth * sum of |x|; adding that up is off by 2 u * depth of it.
       const bool exact = sums_exactly(sum, u_);
       const double square = exact ? 0 : 2 * u_ * u_ * static_cast<double>(sum.absolute) / divisor;
-      const double steps = exact && divisor == 1 ? 0 : 2 * u_ * std::abs(value) + smallest_normal(accumulator_);
+      double steps = exact && divisor == 1 ? 0 : 2 * u_ * std::abs(value) + smallest_normal(accumulator_);
+      // What is rounded before it is added comes back no more.
+      if (!converts_exactly()) steps += u_ * static_cast<double>(sum.absolute) / divisor;
       put(output, value, storing_error(out_, value, 0) + finite(steps));
       reference_.per_step_squared[static_cast<std::size_t>(output)] = finite(square);
     });

@@ -48,7 +48,8 @@ struct Reference {
 ///   mean: that over n, and 2 u |v| of dividing; where sums are exact u * depth * (bound of a partial sum) /
 ///   n,
 ///     because atomics add parts that have been divided
-///   compensated_sum: 2 u |v| + 2 (u * depth)^2 * (sum of |x|); compensated_mean: that over n
+///   compensated_sum: 2 u |v| + 2 (u * depth)^2 * (sum of |x|), and u * (sum of |x|) where elements are rounded to the
+///   accumulator's type; compensated_mean: that over n
 ///   prod: u * min(n, 8 * sqrt(n)) * |v| for n factors: each costs a rounding, in whatever order
 ///   l2norm: u * (depth + 4) * |v|: all terms have one sign, the root halves their error
 ///   logsumexp: u * (8 depth + 8 + log(n) + 2 |maximum| + 2 |log of the scaled sum|)

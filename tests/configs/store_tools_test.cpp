@@ -112,6 +112,14 @@ TEST_F(StoreToolsTest, PruneRemovesWhatNobodyNames) {
   EXPECT_THAT(prune_store(left_, 0, false).removed, IsEmpty());
 }
 
+TEST_F(StoreToolsTest, PruneLeavesStoresBelowAlone) {
+  put(left_, config_with_text(left_, row_sums_of("8x8"), 1e-3, "used rt_main"));
+  const std::string below = left_ + "/predicted";
+  put(below, config_with_text(below, row_sums_of("16x16"), 1e-3, "below rt_main"));
+  EXPECT_THAT(prune_store(left_, 0, false).removed, IsEmpty());
+  EXPECT_THAT(check_store(below), IsEmpty());
+}
+
 TEST_F(StoreToolsTest, DifferencesAreALineEach) {
   put(left_, made_up_config(row_sums_of("8x8"), 1e-3));
   put(left_, made_up_config(row_sums_of("16x16"), 1e-3));

@@ -104,6 +104,10 @@ TEST(OperatorsReference, CompensatedSums) {
   const Reference compensated = of("compensated_sum", "[1000]", tenths, "", 1000);
   EXPECT_LT(50 * compensated.tolerance[0], plain.tolerance[0]);
   EXPECT_GT(compensated.tolerance[0], 0x1p-24 * 100);
+  // Integers beyond 2^53 are rounded before they are added.
+  const Reference large = of("compensated_mean", "[2]", {0x1p62, -0x1p62}, R"(, "dtype": "i64")");
+  EXPECT_GE(large.tolerance[0], 0x1p-53 * 0x1p62);
+  EXPECT_LT(of("compensated_mean", "[2]", {0x1p30, -0x1p30}, R"(, "dtype": "i32")").tolerance[0], 1e-15);
 }
 
 TEST(OperatorsReference, Variances) {
