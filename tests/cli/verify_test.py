@@ -29,6 +29,10 @@ class Verify(Faulty):
                      "tree+second_kernel", "lane+atomic", "schedules checked in"):
             self.assertIn(part, out)
 
+    def test_bound_of_integers_that_the_accumulator_rounds(self):
+        self.expect(0, "verify", "--op", "compensated_mean", "--dtype", "i64", "--shape", "17x20", "--axes", "0", "--sample", "1",
+                    "--mapping", "none", *QUICK)
+
     def test_json_counts_what_the_table_counts(self):
         out, _ = self.expect(0, "verify", *TINY, "--sample", "2", "--mapping", "tree", *QUICK, "--json")
         result = json.loads(out)["results"][0]
