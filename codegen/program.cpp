@@ -29,27 +29,21 @@ int place_buffer(std::vector<BufferSpec>& buffers, BufferSpec spec, const std::s
   return static_cast<int>(buffers.size() - 1);
 }
 
-/// Names that `text` defines as macros.
-std::set<std::string> macros_of(const std::string& text) {
-  const std::string_view kDefine = "#define ";
+/// The names that follow `keyword` in `text`, each up to one of `ends`.
+std::set<std::string> names_after(std::string_view keyword, const char* ends, const std::string& text) {
   std::set<std::string> names;
-  for (std::size_t at = text.find(kDefine); at != std::string::npos; at = text.find(kDefine, at)) {
-    at += kDefine.size();
-    names.insert(text.substr(at, text.find_first_of(" (\n", at) - at));
+  for (std::size_t at = text.find(keyword); at != std::string::npos; at = text.find(keyword, at)) {
+    at += keyword.size();
+    names.insert(text.substr(at, text.find_first_of(ends, at) - at));
   }
   return names;
 }
 
+/// Names that `text` defines as macros.
+std::set<std::string> macros_of(const std::string& text) { return names_after("#define ", " (\n", text); }
+
 /// Types and functions that `text` declares: RT_F_NAME(name).
-std::set<std::string> declared_in(const std::string& text) {
-  const std::string_view kName = "RT_F_NAME(";
-  std::set<std::string> names;
-  for (std::size_t at = text.find(kName); at != std::string::npos; at = text.find(kName, at)) {
-    at += kName.size();
-    names.insert(text.substr(at, text.find(')', at) - at));
-  }
-  return names;
-}
+std::set<std::string> declared_in(const std::string& text) { return names_after("RT_F_NAME(", ")", text); }
 
 /// Appends `program`, all of whose names end in `suffix` from here on.
 void append(Program& merged, const Program& program, const std::string& suffix) {

@@ -112,6 +112,22 @@ std::int64_t combine_depth(const Task& task, const Schedule& schedule) {
 
 namespace {
 
+/// What lies between two vectors of the contiguous axis, of the input and, where lanes are outputs, of these: or'ed, since
+/// only common factors of two matter.
+std::uint64_t distances(const std::vector<Group>& groups) {
+  const bool kept = groups.back().role == Role::kParallel;
+  std::uint64_t steps = 0;
+  for (const Group& group : groups) {
+    if (&group == &groups.back()) {
+      if (kept) steps |= static_cast<std::uint64_t>(group.extent);
+    } else if (group.extent > 1) {
+      steps |= static_cast<std::uint64_t>(group.stride);
+      if (kept) steps |= static_cast<std::uint64_t>(group.output_stride);
+    }
+  }
+  return steps;
+}
+
 /// Lanes of the main access; others are read lane by lane where they do not lie side by side. What the body writes must
 /// be written once: no vector may overlap its neighbour.
 int max_fused_vector(const Task& task) {
@@ -124,15 +140,7 @@ int max_fused_vector(const Task& task) {
   if (!task.fused->body_stores.empty()) steps |= static_cast<std::uint64_t>(inner);
   if (task.target.aligned_vectors) {
     steps |= static_cast<std::uint64_t>(task.nest().input().offset);
-    for (const Group& group : groups) {
-      const bool inner_kept = groups.back().role == Role::kParallel;
-      if (&group == &groups.back()) {
-        if (inner_kept) steps |= static_cast<std::uint64_t>(group.extent);
-      } else if (group.extent > 1) {
-        steps |= static_cast<std::uint64_t>(group.stride);
-        if (inner_kept) steps |= static_cast<std::uint64_t>(group.output_stride);
-      }
-    }
+    steps |= distances(groups);
   }
   while (steps % static_cast<std::uint64_t>(vec) != 0) vec /= 2;
   return vec;
@@ -153,15 +161,7 @@ int max_vector(const Task& task) {
   const std::int64_t lanes = std::clamp<std::int64_t>(std::min(inner, loaded), 1, kWidest);
   int vec = static_cast<int>(std::bit_floor(static_cast<std::uint64_t>(lanes)));
   if (!task.target.aligned_vectors) return vec;
-  std::uint64_t steps = static_cast<std::uint64_t>(task.op.input().offset);
-  for (const Group& group : groups) {
-    if (&group == &groups.back()) {
-      if (kept) steps |= static_cast<std::uint64_t>(group.extent);
-    } else if (group.extent > 1) {
-      steps |= static_cast<std::uint64_t>(group.stride);
-      if (kept) steps |= static_cast<std::uint64_t>(group.output_stride);
-    }
-  }
+  const std::uint64_t steps = static_cast<std::uint64_t>(task.op.input().offset) | distances(groups);
   while (steps % static_cast<std::uint64_t>(vec) != 0) vec /= 2;
   return vec;
 }
