@@ -53,6 +53,15 @@ class Run(CommandLine):
         self.assertEqual(self.outputs({"op": "sum", "shape": [3], "axes": [], "data": [1, 2, 3]})["data"], [1, 2, 3])
         self.assertEqual(self.outputs({"op": "sum", "shape": [], "axes": [], "data": [7]})["data"], [7])
 
+    def test_without_a_path_kernels_are_linked_all_the_same(self):
+        self.expect(0, "run", *SMALL, env={"PATH": "", "POCL_KERNEL_CACHE": "0"})
+
+    def test_a_broken_config_is_named(self):
+        os.makedirs(self.path("store/device"))
+        broken = self.write("store/device/sum.json", "{")
+        _, err = self.expect(3, "run", *SMALL, "--config", "store")
+        self.assertIn(broken, err)
+
     def test_every_class_of_mapping(self):
         case = {"op": "max", "shape": [4, 64], "axes": [1], "dtype": "i32", "data": list(range(256))}
         for mapping in ("tree", "atomic", "hybrid"):

@@ -112,6 +112,13 @@ TEST_F(StoreToolsTest, PruneRemovesWhatNobodyNames) {
   EXPECT_THAT(prune_store(left_, 0, false).removed, IsEmpty());
 }
 
+TEST_F(StoreToolsTest, CheckNamesAScheduleThatNoSpaceHas) {
+  Config config = config_with_text(left_, row_sums_of("8x8"), 1e-3, "used rt_main");
+  config.schedule.rx = 3;
+  put(left_, config);
+  EXPECT_THAT(check_store(left_), ElementsAre(HasSubstr("is in no space; tune again")));
+}
+
 TEST_F(StoreToolsTest, PruneLeavesStoresBelowAlone) {
   put(left_, config_with_text(left_, row_sums_of("8x8"), 1e-3, "used rt_main"));
   const std::string below = left_ + "/predicted";
